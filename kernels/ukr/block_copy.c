@@ -28,7 +28,7 @@ static struct sim_run resolve(const struct conv_copy_call *c, const struct panel
     };
 }
 
-/* Emits n blocks that follow each other from a step on. */
+/* Emits n blocks, each behind the last, from a step on. */
 static void emit_blocks(const struct conv_copy_call *c, const struct panel *p, const struct conv_copy_block *b,
                         size_t step, size_t n, struct sim_sink *sink)
 {
@@ -40,7 +40,7 @@ static void emit_blocks(const struct conv_copy_call *c, const struct panel *p, c
     sim_emit(sink, run, b->n_runs, n);
 }
 
-/* Returns the block that a panel of that width copies when `left` steps remain. */
+/* Returns the block that a panel of the width copies when `left` steps remain. */
 static const struct conv_copy_block *next_block(const struct conv_copy *copy, size_t width, size_t left)
 {
     const struct conv_copy_block *b = copy->block;
@@ -68,7 +68,7 @@ static void emit_panel(const struct conv_copy *copy, const struct conv_copy_call
     }
 }
 
-/* Emits one block of each panel; returns how many steps it has. */
+/* Emits a block of each panel. Returns the steps of a block. */
 static size_t emit_across(const struct conv_copy *copy, const struct conv_copy_call *c, size_t step,
                           struct sim_sink *sink)
 {

@@ -1,9 +1,9 @@
 /*
  * A packing routine of a library as data: blocks of a panel, each with its loads and stores in their order.
  *
- * A panel has `width` columns (windows or filters); each step of the reduction is a row of it, width elements that
- * follow each other. A block is some steps of a panel. The widest block that still fits a panel's remaining steps is
- * the next to be copied; a routine has blocks of one step for all widths, so that every panel ends.
+ * A panel has `width` columns (windows or filters); each step of the reduction is a row of the panel, width contiguous
+ * elements. A block is some steps of a panel. The widest block that still fits a panel's remaining steps is the next to
+ * be copied; a routine has blocks of one step for all widths, so that every panel ends.
  */
 #ifndef KERNELS_BLOCK_COPY_H
 #define KERNELS_BLOCK_COPY_H
@@ -11,9 +11,9 @@
 #include "kernels/ukr/ukr.h"
 
 /*
- * Accesses of one kind, n elements each: the first begins at (step, column) of the block, each later one by_steps steps
- * and by_columns columns on. Stores go along the panel, where a step is followed by the next: by_columns is as far as
- * they are apart.
+ * Accesses of one kind, n elements each: the first access begins at (step, column) of the block, each later access
+ * by_steps steps and by_columns columns on. Stores go along the panel, where a step is followed by the next: by_columns
+ * is their distance.
  */
 struct conv_copy_run {
     enum sim_kind kind;
@@ -26,14 +26,14 @@ struct conv_copy_block {
     const struct conv_copy_run *run;
 };
 
-/* Blocks of one width stand together, those of more steps first. */
+/* Blocks of a width stand together, blocks of more steps first. */
 struct conv_copy {
     const struct conv_copy_block *block;
     size_t n_blocks;
     bool goes_across; /* a block of every panel, then the next of every panel; else panel by panel */
 };
 
-/* One call: n_columns columns in panels of `panel` columns, the rest in powers of two. Addresses in bytes. */
+/* A call: n_columns columns in panels of `panel` columns, the rest in powers of two. Addresses in bytes. */
 struct conv_copy_call {
     uint64_t from, to;
     int64_t step_bytes, column_bytes; /* in the source */

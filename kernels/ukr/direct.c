@@ -39,7 +39,7 @@ const struct conv_direct *conv_direct_for(const struct conv_problem *p, enum cpu
 /* Starting and ending a tile: masks, addresses, stores. Some 50 cycles, measured, with two ports. */
 enum { TILE_SLOTS = 100 };
 
-/* Holds what one step of a tile issues. */
+/* The instructions of a step of a tile. */
 struct issued {
     double fmas, slots;
 };
@@ -52,7 +52,7 @@ static struct issued issued_by(const struct conv_direct *d, const struct conv_pr
     return (struct issued){ (double)fmas, (double)(loads > fmas ? loads : fmas) };
 }
 
-/* Sums up the rows of one filter over all tiles of n_rows rows. */
+/* Sums up the rows of a filter over all tiles of n_rows rows. */
 static struct issued issued_for(const struct conv_direct *d, const struct conv_problem *p, size_t n_rows)
 {
     struct conv_direct_step s = conv_direct_steps[conv_direct_step_of(p, d->lanes)];

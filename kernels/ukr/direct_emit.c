@@ -1,6 +1,6 @@
 /*
- * Lists the direct kernels and what they touch. Their vector code is in direct_avx2.c and so on; this file has none, so
- * that every CPU can replay all of them.
+ * Lists the direct kernels and their accesses. Their vector code is in direct_avx2.c and so on; this file has none, so
+ * that every CPU can replay all direct kernels.
  */
 #include "kernels/ukr/ukr.h"
 #include "kernels/ukr/direct_tile.h"
@@ -27,7 +27,7 @@ static void emit_filter_values(const struct conv_direct_call *call, uint64_t fil
 }
 
 /*
- * Emits the windows' loads. Live rows are next to each other; of each, the parts of its vectors that lie in it are
+ * Emits the windows' loads. Live rows are next to each other; of each row, only the parts of vectors inside the row are
  * loaded.
  */
 static void emit_windows(const struct conv_direct_call *call, size_t lanes, uint64_t in, ptrdiff_t column,
@@ -54,7 +54,7 @@ static void emit_windows(const struct conv_direct_call *call, size_t lanes, uint
         sim_emit(sink, run, n, end - first);
 }
 
-/* Emits the steps of one column of taps of a channel. */
+/* Emits the steps of a column of taps of a channel. */
 static void emit_column(const struct conv_direct_call *call, const struct conv_direct_tile *t, size_t lanes, size_t fw,
                         uint64_t plane, uint64_t filter, struct sim_sink *sink)
 {
@@ -110,7 +110,7 @@ static void emit(const struct conv_direct *d, const struct conv_direct_args *a, 
 
 const struct conv_direct conv_direct_table[CONV_DIRECT_N] = { CONV_DIRECTS(DIRECT) };
 
-/* A row of windows is one vector per step between columns. */
+/* A row of windows is a vector per step between columns. */
 #define CHECK_STRIDE(isa, lanes, max_stride)                                                                           \
     _Static_assert(lanes == 1 || max_stride <= CONV_DIRECT_MAX_VECTORS, "too many vectors");
 CONV_DIRECTS(CHECK_STRIDE)

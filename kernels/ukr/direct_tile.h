@@ -1,13 +1,13 @@
 /*
- * Describes how a direct kernel's call is cut into tiles, and a tile into steps: one description for what executes,
- * what emits and what counts. Internal to kernels/.
+ * Describes how a direct kernel's call is cut into tiles, and a tile into steps: one description for executing, emitting
+ * and counting. Internal to kernels/.
  *
- * A step is one column of a filter's taps, or one tap, on one channel:
+ * A step is a column of a filter's taps, or a tap, on one channel:
  *
  *   filters whose height has instances of its own (3, 5, 7) and whose rows of taps are next to each other: a column of
  *   taps. Its n_taps filter values stay in registers, and each input row is loaded once for all output rows
  *
- *   others: a tap. Its filter value is loaded, then one input row per output row
+ *   other filters: a tap. Its filter value is loaded, then an input row per output row
  *
  *     tile: columns of taps, channels, steps of a column
  *       step: filter values; live input rows from the top, each multiplied into the output rows that need it
@@ -21,11 +21,11 @@
 
 #define CONV_DIRECT_COUNT(isa, lanes, max_stride) +1
 enum { CONV_DIRECT_N = 0 CONV_DIRECTS(CONV_DIRECT_COUNT) };
-extern const struct conv_direct conv_direct_table[CONV_DIRECT_N]; /* the portable one first */
+extern const struct conv_direct conv_direct_table[CONV_DIRECT_N]; /* the portable kernel first */
 
 /*
- * Compiled steps: how many taps of a column, how many input rows its output rows are apart, of how many vectors a row
- * of windows is made. Single taps come first.
+ * Compiled steps: taps of a column, input rows between its output rows, vectors of a row of windows. Single taps come
+ * first.
  */
 #define CONV_DIRECT_STEPS(X)                                                                                           \
     X(1, 1, 1) X(1, 1, 2) X(3, 1, 1) X(3, 2, 1) X(3, 2, 2) X(5, 1, 1) X(5, 2, 1) X(5, 2, 2) X(7, 1, 1)
@@ -44,7 +44,7 @@ static const struct conv_direct_step conv_direct_steps[CONV_DIRECT_N_STEPS] = {
 #define CONV_DIRECT_COUNT_STEP(n_taps, rows_apart, n_vectors) +1
 _Static_assert(CONV_DIRECT_N_STEPS == 0 CONV_DIRECT_STEPS(CONV_DIRECT_COUNT_STEP), "all of them");
 
-/* Returns the number of the step that a shape takes: a column of taps where there is one, else a tap. */
+/* Returns the number of a shape's step: a column of taps if the step exists, else a tap. */
 static inline size_t conv_direct_step_of(const struct conv_problem *p, size_t lanes)
 {
     size_t n_vectors = lanes > 1 ? p->stride_w : 1, i = CONV_DIRECT_N_STEPS - 1;
@@ -62,15 +62,15 @@ static inline size_t conv_direct_in_rows(struct conv_direct_step s, size_t n_row
     return (n_rows - 1) * s.rows_apart + s.n_taps;
 }
 
-/* Holds what all tiles of a call share. */
+/* Shared by all tiles of a call. */
 struct conv_direct_call {
     const struct conv_problem *p;
     size_t step;             /* number in conv_direct_steps */
     size_t n_c;              /* channels of a group */
-    size_t steps_per_column; /* of taps: 1, or one for each tap */
-    uint64_t row_step;       /* bytes from one input row of a step to the next, */
+    size_t steps_per_column; /* of taps: 1, or a step for each tap */
+    uint64_t row_step;       /* bytes between two input rows of a step, */
     size_t row_apart;        /* in rows */
-    uint64_t tap_step;       /* bytes of input from one step of a column to the next */
+    uint64_t tap_step;       /* bytes of input between two steps of a column */
 };
 
 static inline struct conv_direct_call conv_direct_call_of(const struct conv_direct *d, const struct conv_direct_args *a)
@@ -90,12 +90,12 @@ static inline struct conv_direct_call conv_direct_call_of(const struct conv_dire
     };
 }
 
-/* One tile: n_rows by n_columns outputs of one filter. */
+/* A tile: n_rows by n_columns outputs of a filter. */
 struct conv_direct_tile {
-    uint64_t in; /* the element of the first channel that the first output's first tap meets; may lie outside */
+    uint64_t in; /* the element of the first channel under the first output's first tap; may lie outside */
     uint64_t filter, out;
     size_t n_rows, n_columns;
-    ptrdiff_t row, column; /* of that element in its plane */
+    ptrdiff_t row, column; /* of the element in its plane */
 };
 
 /* Returns the rows that exist: bit i is input row first + i * apart. */
@@ -119,7 +119,7 @@ static inline uint32_t conv_direct_live(ptrdiff_t first, size_t apart, size_t n,
     return bits;
 }
 
-/* Part of a vector of `lanes` input columns from `column` on that lies in the row: [first, end), empty if equal. */
+/* The part of a vector of `lanes` input columns from `column` on that lies in the row: [first, end), empty if equal. */
 struct conv_direct_part {
     int first, end;
 };
@@ -147,7 +147,7 @@ static inline bool conv_direct_is_inside(const struct conv_problem *p, const str
 
 typedef void (*conv_direct_tile_fn)(void *ctx, const struct conv_direct_call *call, const struct conv_direct_tile *t);
 
-/* The blocks of columns of one filter's tile of rows. */
+/* The blocks of columns of a filter's tile of rows. */
 static inline __attribute__((always_inline)) void conv_direct_columns(const struct conv_direct_call *call,
                                                                       struct conv_direct_tile *t, size_t lanes,
                                                                       conv_direct_tile_fn fn, void *ctx)

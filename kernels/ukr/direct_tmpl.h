@@ -1,16 +1,16 @@
 /*
- * The body of the direct kernels, which differ in their vectors only. A file that includes this defines before:
+ * The body of the direct kernels, which differ in their vectors only. The including file defines before:
  *
  *   VECTOR, LANES                its type, its floats
  *   LANE_MASK, lane_mask(part)   lanes of a conv_direct_part
  *   zero, multiply_add
- *   broadcast, load, store       one element to all lanes; all lanes
+ *   broadcast, load, store       an element to all lanes; all lanes
  *   load_part, store_first       of a conv_direct_part that is not empty, and its mask; of the first n lanes
- *   even, ordered                every second element of two vectors, in some order; and that order undone
+ *   even, ordered                every second element of two vectors, in some order; ordered undoes the order
  *   KEEPS_WINDOWS                whether registers hold all windows of a step, so that multiply-adds can go tap by tap
  *   IN_REGISTER                  keeps a loaded vector from being loaded again (x86_mask.h)
  *
- * See direct_tile.h for the order of everything. All counts of a step are constants of an instance. Internal to
+ * direct_tile.h has the order of everything. All counts of a step are constants of an instance. Internal to
  * kernels/ukr.
  */
 #ifndef KERNELS_UKR_DIRECT_TMPL_H
@@ -21,10 +21,10 @@
 
 enum { MAX_TAPS = 7, MAX_IN_ROWS = (CONV_DIRECT_TILE_ROWS - 1) * 2 + MAX_TAPS };
 
-/* Keeps the compiler from taking the bits apart beforehand, for which it has no registers. */
+/* Keeps the compiler from taking the bits apart beforehand: there are no registers for the parts. */
 #define TEST_HERE(bits) __asm__("" : "+r"(bits))
 
-/* The parts of a step's vectors that lie in the input's rows, where not all do. */
+/* The parts of a step's vectors that lie in the input's rows, where a vector is not whole. */
 struct parts {
     struct conv_direct_part part[2];
     LANE_MASK mask[2];
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) VECTOR load_vector(uint64_t at, con
     return parts ? load_part(conv_in_ptr(at), parts->part[i], parts->mask[i]) : load(conv_in_ptr(at));
 }
 
-/* A row of windows under one tap. */
+/* A row of windows under a tap. */
 static inline __attribute__((always_inline)) VECTOR load_windows(uint64_t at, const struct parts *parts,
                                                                  const size_t n_vectors)
 {
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) VECTOR load_windows(uint64_t at, co
     return x;
 }
 
-/* Adds an input row to the output rows that need it. */
+/* Adds an input row to the output rows that need the row. */
 static inline __attribute__((always_inline)) void add_row(VECTOR windows, const VECTOR *weight, const size_t i,
                                                           const struct conv_direct_step s, const size_t n_rows,
                                                           VECTOR *acc)
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void add_row(VECTOR windows, const 
     }
 }
 
-/* The same tap by tap: n_rows multiply-adds in a row wait for none of each other. */
+/* As add_row, tap by tap: n_rows multiply-adds in a row do not wait for each other. */
 static inline __attribute__((always_inline)) void
 add_taps(const VECTOR *windows, const VECTOR *weight, const struct conv_direct_step s, const size_t n_rows, VECTOR *acc)
 {
@@ -88,7 +88,7 @@ add_taps(const VECTOR *windows, const VECTOR *weight, const struct conv_direct_s
     }
 }
 
-/* One step: filter values, then every live input row times those that meet it. */
+/* A step: filter values, then every live input row times its filter values. */
 static inline __attribute__((always_inline)) void step(const struct conv_direct_call *call, uint64_t filter,
                                                        uint64_t in, uint32_t live, const bool all_live,
                                                        const struct parts *parts, const struct conv_direct_step s,
@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) void store_rows(const struct conv_d
     }
 }
 
-/* The steps of one column of taps on one channel. */
+/* The steps of a column of taps on a channel. */
 static inline __attribute__((always_inline)) void
 column(const struct conv_direct_call *call, const struct conv_direct_tile *t, uint64_t filter, uint64_t in,
        uint32_t live, const struct parts *parts, const struct conv_direct_step s, const size_t n_rows, VECTOR *acc)

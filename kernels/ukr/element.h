@@ -1,13 +1,13 @@
 /*
- * Declares what the portable, element-by-element routines share: runs of single floats, and the clipping of a row of
- * windows against the padding. Internal to kernels/ukr.
+ * Shared by the portable, element-by-element routines: runs of single floats, and the clipping of a row of windows
+ * against the padding. Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_ELEMENT_H
 #define KERNELS_UKR_ELEMENT_H
 
 #include "kernels/ukr/pack.h"
 
-/* Returns a run of count floats, stride_elems apart, that does not advance from one repetition to the next. */
+/* Returns a run of count floats, stride_elems apart, at a fixed place in all repetitions. */
 struct sim_run element_run(enum sim_kind kind, enum conv_tensor tag, enum conv_phase phase, uint64_t addr,
                            int64_t stride_elems, size_t count);
 
@@ -17,13 +17,13 @@ void element_emit_copy(struct sim_run load, struct sim_run store, size_t n, stru
 /* Emits n stores in a row. */
 void element_emit_stores(struct sim_run store, size_t n, struct sim_sink *sink);
 
-/* One segment at one filter position: `before` zeros, `inside` elements from column `column` on, `after` zeros. */
+/* A segment at a filter position: `before` zeros, `inside` elements from column `column` on, `after` zeros. */
 struct element_clip {
     size_t before, inside, after;
     size_t row, column;
 };
 
-/* Returns what filter position (fh, fw) of the segment meets. */
+/* Clips the segment at filter position (fh, fw). */
 struct element_clip element_clip(const struct conv_problem *p, const struct conv_segment *s, size_t fh, size_t fw);
 
 #endif

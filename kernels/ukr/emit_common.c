@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* Returns what a list asks for at step t and every `block` steps after. */
+/* Returns the prefetches of a list at step t and every `block` steps after. */
 static struct sim_run prefetch_run(const struct conv_ahead *ahead, size_t t, size_t block)
 {
     return (struct sim_run){
@@ -16,7 +16,7 @@ static struct sim_run prefetch_run(const struct conv_ahead *ahead, size_t t, siz
     };
 }
 
-/* Returns the prefetches of a block from step t on; *end becomes the last block's end for which they are the same. */
+/* Returns the prefetches of a block from step t on; *end becomes the end of the last block with equal prefetches. */
 static size_t prefetch_runs(const struct conv_ukr_args *a, size_t t, size_t block, struct sim_run *run, size_t *end)
 {
     size_t n = 0;
@@ -35,7 +35,7 @@ static size_t prefetch_runs(const struct conv_ukr_args *a, size_t t, size_t bloc
     return n;
 }
 
-/* Emits one burst per stretch of blocks in which the same lists prefetch. */
+/* Emits a burst per stretch of blocks with prefetches from the same lists. */
 void conv_emit_k_blocks(const struct conv_ukr_args *a, size_t first, size_t n, size_t block, struct sim_run *run,
                         size_t n_runs, struct sim_sink *sink)
 {
@@ -59,7 +59,7 @@ void conv_emit_k_loop(const struct conv_ukr_args *a, struct sim_run *run, size_t
 void conv_emit_broadcast_loop(const struct conv_ukr *u, const struct conv_ukr_args *a, uint32_t win_bytes,
                               uint32_t win_loads, struct sim_sink *sink)
 {
-    uint32_t row_bytes = (uint32_t)(a->n_win * sizeof(float)); /* all that is read in place */
+    uint32_t row_bytes = (uint32_t)(a->n_win * sizeof(float)); /* all elements that are read in place */
     struct sim_run run[3 + CONV_N_AHEAD] = {
         { .addr = a->in,
           .stride_bytes = u->win_panel && !a->ld_in ? (int64_t)(conv_ukr_in_step(a, u->win_panel) * sizeof(float))

@@ -57,7 +57,7 @@ static void emit_pieces(const struct conv_epilogue_args *a, size_t f, size_t i, 
         sim_emit(sink, run, n, count);
 }
 
-/* Emits the load of a number that a filter has; 0: none. */
+/* Emits the load of a filter's number; 0: none. */
 static void emit_of_filter(uint64_t numbers, size_t f, struct sim_sink *sink)
 {
     const struct sim_run run = element_run(SIM_LOAD, CONV_FILTER, CONV_PHASE_UKR, numbers + f * sizeof(float), 0, 1);

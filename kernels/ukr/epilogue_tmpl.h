@@ -1,12 +1,12 @@
 /*
- * The epilogue, for vectors of any length: a vector in the source is one in the machine. The including file, which is
- * compiled for the instruction set, defines
+ * The epilogue, for vectors of any length: a vector in the source is a vector in the machine. The including file, which
+ * is compiled for the instruction set, defines
  *
  *   N_LANES    floats of a vector
  *   EPILOGUE   the routine's name (kernels/ukr/registry.h)
  *
- * and, if windows past the last whole vector are a masked one, EPILOGUE_MASKS and load_part, store_part of fewer than
- * N_LANES floats, by which floats there are; else they are done one by one.
+ * and, if windows past the last whole vector are a masked vector, EPILOGUE_MASKS and load_part, store_part of fewer than
+ * N_LANES floats, selected by a mask; else the windows are done one by one.
  */
 #ifndef KERNELS_UKR_EPILOGUE_TMPL_H
 #define KERNELS_UKR_EPILOGUE_TMPL_H
@@ -20,7 +20,7 @@
 typedef float vector __attribute__((vector_size(N_LANES * sizeof(float)), aligned(4), may_alias));
 typedef int lanes __attribute__((vector_size(N_LANES * sizeof(int))));
 
-/* Says what one filter's windows become. */
+/* The factors and terms of a filter's windows. */
 struct row {
     float *out;
     const float *in, *residual; /* residual may be NULL */
@@ -28,7 +28,7 @@ struct row {
     bool scales, adds_bias;
 };
 
-/* Replaces what is less than low and more than high. Keeps NaN: a comparison with it is false. */
+/* Replaces values less than low and more than high. Keeps NaN: a comparison with NaN is false. */
 static inline vector clamp(vector x, vector low, vector high)
 {
     const lanes is_below = (lanes)(x < low), is_above = (lanes)(x > high);

@@ -2,7 +2,7 @@
 
 #include "kernels/ukr/element.h"
 
-/* Says how many floats one instruction clears on every CPU that these cores run on. */
+/* Floats that an instruction clears on every CPU of these cores. */
 enum { LANES = 4 };
 typedef float vector __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
 

@@ -1,6 +1,6 @@
 /*
- * OpenBLAS's own micro-kernel for a core, as one that SConv can be planned for: the paper's "same micro-kernel in
- * both", which leaves tiling and packing as the only differences from the baseline.
+ * OpenBLAS's own micro-kernel for a core, as a micro-kernel of SConv plans: the paper's "same micro-kernel in both",
+ * which leaves tiling and packing as the only differences from the baseline.
  */
 #ifndef KERNELS_F32_OPENBLAS_H
 #define KERNELS_F32_OPENBLAS_H
@@ -12,19 +12,19 @@ typedef int (*conv_blas_kernel_fn)(long m, long n, long k, float alpha, float *w
                                    long ld_out);
 
 /*
- * The descriptor's n_win x n_f tile is one call of the core's routine, which cuts ragged tiles into powers of two by
- * itself and therefore wants their panels cut so (splits_edges). As the routine always accumulates, fn clears the tile
- * first where it has to be overwritten.
+ * The descriptor's n_win x n_f tile is a call of the core's routine, which cuts ragged tiles into powers of two by
+ * itself and therefore needs panels cut into powers of two (splits_edges). The routine always accumulates, so fn clears
+ * a tile first that has to be overwritten.
  */
 struct conv_blas_ukr {
-    struct conv_ukr ukr;         /* the first member: from it fn and emit find the others */
+    struct conv_ukr ukr;         /* the first member: fn and emit find the whole struct from it */
     const struct conv_ukr *core; /* the tiles in which the routine works; replay only */
     conv_blas_kernel_fn kernel;
 };
 
 /*
- * Makes one of a core's micro-kernel (conv_gemm_core.ukr) and its routine (conv_blas_parts_find); NULL leaves a
- * descriptor for replay only. Plans point to u->ukr: u stays where it is as long as they live.
+ * Makes a micro-kernel of a core's (conv_gemm_core.ukr) and its routine (conv_blas_parts_find); NULL leaves a
+ * descriptor for replay only. Plans point to u->ukr: u must not move as long as plans live.
  */
 void conv_blas_ukr_init(struct conv_blas_ukr *u, const struct conv_ukr *core, conv_blas_kernel_fn kernel);
 

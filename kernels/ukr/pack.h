@@ -1,6 +1,6 @@
 /*
- * The data-moving routines of both algorithms. Each has a function that does it and one that emits its accesses, side
- * by side in one file, and both take the same argument struct, whose addresses are real or synthetic.
+ * The data-moving routines of both algorithms. A routine has a function that moves data and a function that emits the
+ * accesses, side by side in a file; both take one argument struct, whose addresses are real or synthetic.
  */
 #ifndef KERNELS_PACK_H
 #define KERNELS_PACK_H
@@ -18,27 +18,27 @@
  * Packs SConv input tiles (SConv section 6.1): n_win consecutive windows of the flattened output plane, n_c channels,
  * in tiles of `width` windows, the last of which may be smaller.
  *
- *   in      [n_c][h][w], the tiles' first channel of one image
- *   panel   one per tile, panel_step apart, each [n_c][r][s][width]: the element of every window at one filter
- *           position, side by side; zero where the window meets padding and in columns past the last window. By rows
- *           of taps, [r][n_c][s][width], tiles leave out rows that a whole micro-kernel tile can do without
+ *   in      [n_c][h][w], the tiles' first channel of an image
+ *   panel   one per tile, panel_step apart, each [n_c][r][s][width]: the element of every window at a filter position,
+ *           side by side; zero where the window meets padding and in columns past the last window. By rows of taps,
+ *           [r][n_c][s][width], tiles leave out rows that a whole micro-kernel tile can do without
  *
- * Tiles are packed CONV_PACK_TILES at a time, channel by channel, so that an input row is read through before the
- * next one, which lies in another page.
+ * Tiles are packed CONV_PACK_TILES at a time, channel by channel, so that an input row is read through before the next
+ * row, which lies in another page.
  */
 struct conv_pack_windows_args {
     const struct conv_problem *p;
-    enum conv_tensor tag; /* what is read: CONV_INPUT, or CONV_IM2COL where the image was padded first */
+    enum conv_tensor tag; /* tag of the input: CONV_INPUT, or CONV_IM2COL where the image was padded first */
     uint64_t in;
     uint64_t panel;
-    size_t panel_step;  /* elements from one tile's panel to the next */
+    size_t panel_step;  /* elements between the panels of two tiles */
     size_t win0, n_win; /* first window and count */
     size_t n_c;
     size_t width;    /* windows per tile, columns of a panel; at most CONV_MAX_WIN */
     size_t live_win; /* by rows: windows per micro-kernel tile, a multiple of width; 0: by channels, everything */
 };
 
-/* Returns where a panel holds a channel's row of taps, in elements from its start. */
+/* Returns the start of a channel's row of taps in a panel, in elements from the panel's start. */
 static inline size_t conv_panel_row(const struct conv_pack_windows_args *a, size_t channel, size_t fh)
 {
     return (a->live_win ? fh * a->n_c + channel : channel * a->p->r + fh) * a->p->s * a->width;
@@ -47,7 +47,7 @@ static inline size_t conv_panel_row(const struct conv_pack_windows_args *a, size
 enum { CONV_PACK_TILES = 16 };
 
 /*
- * Counts what a call of a vector routine does in which path of its code: tiles (one for each group of filter columns)
+ * Counts how often a call of a vector routine takes each path of its code: tiles (one for each group of filter columns)
  * and their segments looked at beforehand; then, channel by channel, tiles copied, and tiles and rows put together of
  * one, two, three, or more segments, with a stride of 1 or 2.
  */
@@ -58,20 +58,20 @@ struct conv_pack_work {
     uint64_t passes[CONV_PACK_PATHS], rows[CONV_PACK_PATHS];
 };
 
-/* A routine. fn (NULL: this build cannot run it) and emit are told whose they are: vector routines share them. */
+/* A routine. fn (NULL: this build cannot run the routine) and emit get the routine: vector routines share both. */
 struct vbp_group;
 struct conv_pack_windows {
     const char *name;
     enum cpu_isa isa;
-    size_t granule, max_width; /* it writes panels of a multiple of granule windows, up to max_width */
+    size_t granule, max_width; /* the routine writes panels of a multiple of granule windows, up to max_width */
     void (*fn)(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a);
     void (*emit)(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink);
-    /* Adds to *work; NULL: its code has one path. */
+    /* Adds to *work; NULL: the routine's code has one path. */
     void (*count)(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a,
                   struct conv_pack_work *work);
     bool (*can_pack)(const struct conv_problem *p);    /* NULL = every shape */
     uint32_t vector_bytes;                             /* vector-based packing (ukr/pack_vbp.h): a load or store, */
-    void (*pack_group)(const struct vbp_group *group); /* and what does them */
+    void (*pack_group)(const struct vbp_group *group); /* packs a group */
 };
 
 /* Tells whether the routine writes panels of width windows for the shape. */
@@ -108,8 +108,8 @@ static inline bool conv_tile_needs(const struct conv_tile *t, const struct conv_
 }
 
 /*
- * Gets the tiles from window win0 + first on; first is a multiple of width. Returns how many windows they hold, 0 at
- * the end.
+ * Gets the tiles from window win0 + first on; first is a multiple of width. Returns the windows of the tiles, 0 at the
+ * end.
  */
 size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struct conv_tiles *tiles);
 
@@ -118,13 +118,13 @@ size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struc
  * of n_win columns, [n_k][width] each.
  */
 struct conv_pack_matrix_args {
-    const struct conv_ukr *ukr; /* whose panels these are: n_win, granule, edges */
-    enum conv_tensor tag;       /* what is read: CONV_IM2COL, or CONV_INPUT for a pointwise convolution */
+    const struct conv_ukr *ukr; /* the panels' micro-kernel: n_win, granule, edges */
+    enum conv_tensor tag;       /* tag of the matrix: CONV_IM2COL, or CONV_INPUT for a pointwise convolution */
     uint64_t matrix;            /* the block's first element */
     uint64_t panels;
     size_t ld;                    /* elements between rows of matrix */
     size_t n_win, n_k;            /* columns and rows of the block */
-    const struct conv_copy *copy; /* a library's routine that does it: what is emitted; NULL: element by element */
+    const struct conv_copy *copy; /* a library's routine, whose accesses are emitted; NULL: element by element */
 };
 
 void conv_pack_matrix(const struct conv_pack_matrix_args *a);
@@ -138,7 +138,7 @@ void conv_pack_matrix_emit(const struct conv_pack_matrix_args *a, struct sim_sin
 struct conv_pack_filters_args {
     uint64_t filter; /* first element of the first filter's reduction range */
     uint64_t panels;
-    size_t ld; /* elements from one filter to the next */
+    size_t ld; /* elements between two filters */
     const struct conv_ukr *ukr;
     size_t n_f, n_k;
     size_t by_rows, row;          /* reordered: r and s; else 0 */
@@ -149,8 +149,8 @@ void conv_pack_filters(const struct conv_pack_filters_args *a);
 void conv_pack_filters_emit(const struct conv_pack_filters_args *a, struct sim_sink *sink);
 
 /*
- * Lowers one group of one image as Caffe's im2col does: for each (channel, filter row, filter column) one row of the
- * matrix, element by element.
+ * Lowers a group of an image as Caffe's im2col does: for each (channel, filter row, filter column) a row of the matrix,
+ * element by element.
  *
  *   in   [channels of the group][h][w]
  *   col  [channels * r * s][p * q]
@@ -174,7 +174,7 @@ void conv_im2col_rows(const struct conv_im2col_args *a);
 struct conv_zero_args {
     uint64_t out;
     size_t n_f, n_win, ld_out;
-    uint32_t piece_bytes; /* width of one store */
+    uint32_t piece_bytes; /* width of a store */
 };
 
 void conv_zero(const struct conv_zero_args *a);

@@ -17,8 +17,8 @@ struct columns {
 };
 
 /*
- * Finds the columns from fw0 on that one span reaches: lane i of two vectors reads up to element (lanes - 1) * stride
- * + shift.
+ * Finds the columns from fw0 on that a span reaches: lane i of two vectors reads up to element (lanes - 1) * stride +
+ * shift.
  */
 static struct columns columns_at(const struct conv_problem *p, size_t lanes, size_t fh, size_t fw0)
 {
@@ -130,7 +130,7 @@ static bool can_pack(const struct conv_problem *p)
     return p->stride_w <= 2;
 }
 
-/* Returns the loads of one span: its valid elements, cut at vector boundaries. */
+/* Returns the loads of a span: its valid elements, cut at vector boundaries. */
 static size_t span_loads(const struct vbp_span *s, uint64_t plane_bytes, uint32_t vector_bytes, enum conv_tensor tag,
                          struct sim_run *run)
 {
@@ -155,7 +155,7 @@ static size_t span_loads(const struct vbp_span *s, uint64_t plane_bytes, uint32_
     return n;
 }
 
-/* Returns one tile's runs in channel 0; each advances by a channel. */
+/* Returns a tile's runs in channel 0; each advances by a channel. */
 static size_t tile_runs(const struct vbp_group *g, const struct vbp_tile *t, uint32_t vector_bytes,
                         enum conv_tensor tag, struct sim_run *run)
 {
@@ -178,7 +178,7 @@ static size_t tile_runs(const struct vbp_group *g, const struct vbp_tile *t, uin
 
 struct emission {
     struct sim_sink *sink;
-    enum conv_tensor tag; /* of what is read */
+    enum conv_tensor tag; /* tag of the input */
 };
 
 static void emit_group(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx)
@@ -205,7 +205,7 @@ static void emit(const struct conv_pack_windows *self, const struct conv_pack_wi
     vbp_for_each_group(self, a, &e, emit_group);
 }
 
-/* As pack_group chooses among its paths. */
+/* Counts as pack_group chooses among its paths. */
 static void count_group(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx)
 {
     struct conv_pack_work *w = ctx;

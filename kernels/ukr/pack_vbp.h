@@ -1,27 +1,25 @@
 /*
- * Vector-based packing (SConv section 6.2): what its vector versions share. Internal to kernels/ukr.
+ * Vector-based packing (SConv section 6.2): shared by the vector versions. Internal to kernels/ukr.
  *
- * With unit stride, the panel rows of neighbouring filter columns are the same input row shifted by dilation_w
- * elements. A segment of the tile is therefore loaded once, as a span of elements in a few registers, and the panel
- * rows of as many filter columns as the span reaches are made from registers. Element e of the span sits at its base +
- * e; position i of the tile reads element i * stride_w + shift. Which elements exist (the others are padding, or belong
- * to another segment) is a mask, so borders cost no tests inside. Stride 2 works the same way, with spans that reach
- * one shift.
+ * With unit stride, the panel rows of neighbouring filter columns are an input row shifted by dilation_w elements. A
+ * segment of the tile is therefore loaded once, as a span of elements in a few registers, and the panel rows of as many
+ * filter columns as the span reaches are made from registers. Element e of the span sits at its base + e; position i of
+ * the tile reads element i * stride_w + shift. A mask says which elements exist (missing elements are padding, or belong
+ * to another segment), so borders cost no tests inside. Stride 2 works likewise, with spans that reach one shift.
  *
- * Everything but the vectors is here: an instruction set brings one function, which packs a group. Internal to
- * kernels/.
+ * Everything but the vectors is here: an instruction set has a single function, which packs a group.
  */
 #ifndef KERNELS_UKR_PACK_VBP_H
 #define KERNELS_UKR_PACK_VBP_H
 
 #include "kernels/ukr/pack.h"
 
-/* Whatever their size: what a group's tiles have in common stays in registers. */
+/* Inlined whatever the size: values shared by a group's tiles stay in registers. */
 #define VBP_INLINE static inline __attribute__((always_inline))
 
 enum { VBP_WIN = 16 }; /* windows of a tile, at most */
 
-/* Bit e is element or position e. Vector code reads the part that a vector needs, on little-endian CPUs. */
+/* Bit e is element or position e. Vector code reads a vector's part of the mask, on little-endian CPUs. */
 union vbp_mask {
     uint32_t all;
     uint16_t of16[2];
@@ -29,12 +27,12 @@ union vbp_mask {
 };
 
 struct vbp_span {
-    uint64_t base;            /* address of element 0 in channel 0's plane; may lie before it */
+    uint64_t base;            /* address of element 0 in channel 0's plane; may lie before the plane */
     union vbp_mask valid;     /* elements to load: contiguous, never none */
-    union vbp_mask positions; /* of the tile, that this segment fills */
+    union vbp_mask positions; /* of the tile, filled by this segment */
 };
 
-/* A tile's rows of one group; spans wholly in the padding are left out, positions of none are zero. */
+/* A tile's rows of a group; spans wholly in the padding are left out, positions without a span are zero. */
 struct vbp_tile {
     size_t n_spans;
     bool is_copy;   /* `width` elements, side by side, make the only row */
@@ -46,15 +44,15 @@ struct vbp_tile {
 struct vbp_group {
     size_t n_c, n_rows, width;
     size_t stride, dilation; /* along the width, elements */
-    uint64_t plane_bytes;    /* from one channel to the next in the input, */
+    uint64_t plane_bytes;    /* between two channels in the input, */
     uint64_t channel_bytes;  /* and in the panel */
     size_t n_tiles;
     struct vbp_tile tile[CONV_PACK_TILES];
 };
 
 /*
- * Packs a group: channel by channel, and within a channel tile by tile, the pieces of every span that hold a valid
- * element are loaded, then the rows are stored that are made of them.
+ * Packs a group: channel by channel, and within a channel tile by tile, the pieces of every span with a valid element
+ * are loaded, then the rows made of the pieces are stored.
  */
 void vbp_pack_group__avx2(const struct vbp_group *g);
 void vbp_pack_group__avx512(const struct vbp_group *g);
@@ -62,7 +60,7 @@ void vbp_pack_group__vsx(const struct vbp_group *g);
 
 /*
  * Calls fn for every set of tiles and every group of columns: the order of packing, of its emission, of counting, and
- * of code that is written for it.
+ * of generated code.
  */
 void vbp_for_each_group(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, void *ctx,
                         void (*fn)(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx));

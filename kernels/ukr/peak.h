@@ -1,6 +1,6 @@
 /*
- * Measures what the core can do at most, to quote speeds as shares of it: loops of nothing but fused multiply-adds on
- * registers, and of nothing but loads. Clocks wander, so sample them beside what is compared with them.
+ * Measures the peak of the core, to quote speeds as shares of the peak: loops of nothing but fused multiply-adds on
+ * registers, and of nothing but loads. Clocks wander, so sample the loops beside the measured code.
  */
 #ifndef KERNELS_PEAK_H
 #define KERNELS_PEAK_H
@@ -13,13 +13,13 @@
 struct conv_peak {
     const char *name;
     enum cpu_isa isa;
-    size_t n_chains;                         /* multiply-adds of a step, each on a vector or more */
-    double flop_per_step;                    /* multiply-adds count as two */
-    float (*fma)(size_t n_steps);            /* the result is of no use but must be used; NULL: this build lacks it */
+    size_t n_chains;              /* multiply-adds of a step, each on a vector or more */
+    double flop_per_step;         /* multiply-adds count as two */
+    float (*fma)(size_t n_steps); /* the result is useless but must be used; NULL: this build lacks the loop */
     float (*read)(const float *x, size_t n); /* adds n floats, n a multiple of 256: a stream of loads */
 };
 
-/* List all peak loops, and tell whether this build and this CPU can execute one. */
+/* List all peak loops, and tell whether this build and this CPU can execute a loop. */
 size_t conv_peak_count(void);
 const struct conv_peak *conv_peak_at(size_t i);
 bool conv_peak_runs(const struct conv_peak *p);
@@ -30,7 +30,7 @@ bool conv_peak_runs(const struct conv_peak *p);
  */
 const struct conv_peak *conv_peak_best(void);
 
-/* Returns the peak loop of an instruction set, where this CPU has it and it has one; else the best. */
+/* Returns the peak loop of an instruction set, if the set has a loop that this CPU runs; else the best. */
 const struct conv_peak *conv_peak_of(enum cpu_isa isa);
 
 #endif

@@ -28,10 +28,7 @@ static float add_lanes(peak_vector x)
 }
 
 #ifdef FMADD
-/*
- * Adds to a chain. The empty assembly keeps the chain in its register: no reordering, no folding of chains that hold
- * the same.
- */
+/* Adds to a chain. The empty assembly keeps the chain in its register: no reordering, no folding of equal chains. */
 float PEAK_FMA(size_t n_steps)
 {
     peak_vector acc[N_CHAINS], a = (peak_vector){ 0 } + 0.5f, b = (peak_vector){ 0 } + 1;

@@ -17,7 +17,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One run of a loop; how much it did. */
+/* A run of a loop; returns the work done. */
 typedef double (*loop_fn)(const struct conv_peak *p, const float *x, volatile float *unused);
 
 static double multiply_adds(const struct conv_peak *p, const float *x, volatile float *unused)
@@ -34,14 +34,14 @@ static double reads(const struct conv_peak *p, const float *x, volatile float *u
     return (double)READS * N_FLOATS;
 }
 
-/* A loop, on the vectors of an instruction set; how much it does in a second, at best. */
+/* A loop, on the vectors of an instruction set; its best work per second. */
 struct timed {
     loop_fn loop;
     const struct conv_peak *peak;
     double rate;
 };
 
-/* Times loops in turns: where a core is slow for a while, it is so for all of them. */
+/* Times loops in turns: while a core is slow, it is slow for all loops. */
 static void time_loops(struct timed *t, size_t n, const float *x)
 {
     volatile float unused;

@@ -1,11 +1,10 @@
 /*
- * Lists the kernels that there are: a line for each, in this file only. Declarations, tables (dispatch.c,
- * direct_emit.c, peak.c), names, instrumented twins and tests follow from the lists. Internal to kernels/.
+ * The list of kernels: a line for each, in this file only. Declarations, tables (dispatch.c, direct_emit.c, peak.c),
+ * names, instrumented twins and tests follow from the lists. Internal to kernels/.
  *
- * Code that needs an instruction set is alone in the files called *_<isa>.c, the only ones compiled for it: they
- * define functions whose names end in __<isa>, which descriptors hold and nothing else calls. Descriptors, what calls
- * touch and cost, and the rest that is asked on CPUs without the instruction set are in plain files beside them,
- * *_emit.c.
+ * Code that needs an instruction set is alone in the files called *_<isa>.c, the only files compiled for the set: they
+ * define functions whose names end in __<isa>, which descriptors hold and nothing else calls. Descriptors, accesses,
+ * costs, and answers for CPUs without the instruction set are in plain files beside them, *_emit.c.
  */
 #ifndef KERNELS_UKR_REGISTRY_H
 #define KERNELS_UKR_REGISTRY_H
@@ -20,9 +19,9 @@
 /* clang-format off */
 
 /*
- * Micro-kernels: tile, isa. The first of an instruction set is the paper's tile where it has one. For 16x24 and avx2 a
- * file defines the descriptor conv_ukr_16x24__avx2, which starts with CONV_UKR_IDENTITY(16x24, avx2), and another one
- * the function conv_f32_ukr_16x24__avx2.
+ * Micro-kernels: tile, isa. The first micro-kernel of an instruction set is the paper's tile, if the set has it. For
+ * 16x24 and avx2 a file defines the descriptor conv_ukr_16x24__avx2, which starts with CONV_UKR_IDENTITY(16x24, avx2),
+ * and another file the function conv_f32_ukr_16x24__avx2.
  */
 #define CONV_UKRS(X)      \
     X(16x24, ref)         \
@@ -39,29 +38,31 @@
     X(14x32, avx512)      \
     X(16x8, mma)
 
-/* Window packing routines, from narrow to wide vectors, the portable one first: conv_pack_windows__<isa>. */
+/* Window packing routines, from narrow to wide vectors, the portable routine first: conv_pack_windows__<isa>. */
 #define CONV_WINDOW_PACKERS(X) \
     X(ref)                     \
     X(avx2)                    \
     X(avx512)                  \
     X(vsx)
 
-/* Direct kernels, the portable one first: isa, floats of a vector, most stride. Functions conv_f32_direct__<isa>. */
+/* Direct kernels, the portable kernel first: isa, floats of a vector, most stride. Functions conv_f32_direct__<isa>. */
 #define CONV_DIRECTS(X)     \
     X(ref, 1, SIZE_MAX)     \
     X(avx2, 8, 2)           \
     X(avx512, 16, 2)
 
 /*
- * Epilogues, from narrow to wide vectors, the portable one first: isa, floats of a vector, whether windows past the
- * last whole one are a masked vector. Functions conv_epilogue__<isa>.
+ * Epilogues, from narrow to wide vectors, the portable epilogue first: isa, floats of a vector, whether windows past
+ * the last whole vector are a masked vector. Functions conv_epilogue__<isa>.
  */
 #define CONV_EPILOGUES(X)   \
     X(ref, 4, false)        \
     X(avx2, 8, false)       \
     X(avx512, 16, true)
 
-/* Micro-kernels on blocks, the portable one first: isa, floats of a vector. Functions conv_f32_small__<isa>. */
+/*
+ * Micro-kernels on blocks, the portable micro-kernel first: isa, floats of a vector. Functions conv_f32_small__<isa>.
+ */
 #define CONV_SMALLS(X) \
     X(ref, 1)          \
     X(avx2, 8)         \
@@ -69,7 +70,7 @@
 
 /*
  * Peak loops, from wide to narrow vectors: isa, name, independent chains of multiply-adds, floats of a vector,
- * multiply-adds of one instruction. Functions conv_peak_fma__<isa>, conv_peak_read__<isa>.
+ * multiply-adds of an instruction. Functions conv_peak_fma__<isa>, conv_peak_read__<isa>.
  */
 #define CONV_PEAKS(X)                            \
     X(avx512, "AVX-512 FMA",        24, 16, 16)  \
@@ -79,8 +80,8 @@
 /* clang-format on */
 
 /*
- * Says what stands behind an isa of the lists: what a CPU must have, and how to name a function that needs it, which is
- * NULL where this build has none. BUILT_MMA is the Makefile's: its compiler knows MMA.
+ * The meaning of an isa of the lists: the instruction set of the CPU, and the name of a function that needs the set,
+ * NULL where this build has none. The Makefile sets BUILT_MMA if its compiler knows MMA.
  */
 #if defined(__x86_64__)
 #define CONV_X86_FN(fn) fn
@@ -136,7 +137,7 @@ CONV_SMALLS(CONV_DECLARE_SMALL)
     float conv_peak_read__##isa(const float *x, size_t n);
 CONV_PEAKS(CONV_DECLARE_PEAK)
 
-/* One of a kernel's compiled tile sizes. */
+/* A compiled tile size of a kernel. */
 typedef void (*conv_ukr_instance_fn)(const struct conv_ukr_args *a);
 
 #endif

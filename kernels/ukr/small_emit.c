@@ -1,6 +1,6 @@
 /*
- * Lists the micro-kernels on blocks and what they touch. Their vector code is in small_avx2.c and so on; this file has
- * none, so that every CPU can replay all of them.
+ * Lists the micro-kernels on blocks and their accesses. Their vector code is in small_avx2.c and so on; this file has
+ * none, so that every CPU can replay all micro-kernels.
  */
 #include "kernels/ukr/small_tile.h"
 
@@ -19,7 +19,7 @@ static struct sim_run run_of(enum sim_kind kind, enum conv_tensor tag, uint64_t 
                              .phase = CONV_PHASE_UKR };
 }
 
-/* Returns the vectors of a row, one after the other, ld elements from those of the next row. */
+/* Returns the vectors of a row, one after the other; rows are ld elements apart. */
 static struct sim_run row_of(const struct emission *e, size_t index, enum sim_kind kind, enum conv_tensor tag,
                              uint64_t addr, size_t ld)
 {

@@ -1,5 +1,5 @@
 /*
- * Describes how a call of a micro-kernel on blocks is cut into tiles: one description for what executes and what emits.
+ * Describes how a call of a micro-kernel on blocks is cut into tiles: one description for executing and emitting.
  * Internal to kernels/.
  *
  *     columns of c, as wide as the widest tile that fits
@@ -16,17 +16,17 @@
 
 #define CONV_SMALL_COUNT(isa, lanes) +1
 enum { CONV_SMALL_N = 0 CONV_SMALLS(CONV_SMALL_COUNT) };
-extern const struct conv_small conv_small_table[CONV_SMALL_N]; /* the portable one first */
+extern const struct conv_small conv_small_table[CONV_SMALL_N]; /* the portable micro-kernel first */
 
 /* The tiles of each instruction set: vectors, rows at most. Their product is the accumulators. */
 #define CONV_SMALL_TILES__ref(X) X(4, 2)
 #define CONV_SMALL_TILES__avx2(X) X(2, 6)
 #define CONV_SMALL_TILES__avx512(X) X(4, 6) X(2, 12) X(1, 24)
 
-/* The call of one tile is a call like others: tile[index] has its vectors, n is its rows. */
+/* The call of a tile is a call, too: tile[index] has its vectors, n is its rows. */
 typedef void (*conv_small_tile_fn)(void *ctx, const struct conv_small_args *tile, size_t index);
 
-/* The tiles of one column. */
+/* The tiles of a column. */
 static inline __attribute__((always_inline)) void conv_small_rows(const struct conv_small *s, struct conv_small_args t,
                                                                   size_t index, conv_small_tile_fn fn, void *ctx)
 {

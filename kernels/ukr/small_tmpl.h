@@ -1,11 +1,10 @@
 /*
- * The body of the micro-kernels on blocks, which differ in their vectors only. A file that includes this defines
- * before:
+ * The body of the micro-kernels on blocks, which differ in their vectors only. The including file defines before:
  *
  *   ISA                     the end of the names in small_tile.h
  *   VECTOR, LANES           its type, its floats
  *   multiply_add
- *   load, store, broadcast  all lanes; one element to all lanes
+ *   load, store, broadcast  all lanes; an element to all lanes
  *   IN_REGISTER             keeps a loaded vector from being loaded again (x86_mask.h)
  *
  * A step is the vectors of a row of a, then an element of b for each row of c. Both counts are constants of an
@@ -65,7 +64,7 @@ static inline __attribute__((always_inline)) void tile(const struct conv_small_a
 
 typedef void (*tile_fn)(const struct conv_small_args *t);
 
-/* Instances of a tile for 1 to as many rows as it has, and their names. */
+/* Instances of a tile for 1 row, 2 rows and so on, and their names. */
 #define INSTANCE(v, rows)                                                                                              \
     static void tile_##v##x##rows(const struct conv_small_args *t)                                                     \
     {                                                                                                                  \

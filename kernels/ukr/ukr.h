@@ -1,5 +1,5 @@
 /*
- * The micro-kernel contract: what one register tile computes, and what memory it touches while doing so.
+ * The micro-kernel contract: the computation of a register tile, and the memory that the computation touches.
  *
  * A micro-kernel multiplies a packed panel of windows by a packed panel of filters:
  *
@@ -9,15 +9,14 @@
  *                                    In place: rows of the input itself, of which only n_win elements are read
  *                     t=0: w0 w1 ... w15 | t=1: w0 w1 ... w15 | ...
  *                    A tile wider than win_panel reads neighbouring panels of win_panel windows, in_step elements
- *                    apart, each [k][win_panel]; in place they are one row, win_panel elements on.
+ *                    apart, each [k][win_panel]; in place the panels are one row, win_panel elements on.
  *   filter  filters  consecutive panels of [k][f_panel] (the last may be narrower): filter f of step t is at
  *                     panel f / f_panel, element t * width + f % f_panel. Our own kernels have one panel per tile.
- *   out     [n_f][ld_out]: windows of one filter are contiguous, which is NCHW's own order; nothing is unpacked
+ *   out     [n_f][ld_out]: windows of a filter are contiguous, which is NCHW's own order; nothing is unpacked
  *
- * The same descriptor holds `fn`, which computes, and `emit`, which lists the loads and stores that fn executes, in
- * fn's order; tests/ holds them against each other. Every CPU emits, also for kernels that it cannot execute: fn is
- * alone in a file that is compiled for its instruction set (f32_16x6_avx2.c), the rest is plain C beside it
- * (f32_16x6_avx2_emit.c).
+ * A descriptor holds `fn`, which computes, and `emit`, which lists the loads and stores that fn executes, in fn's order;
+ * tests/ compares both. Every CPU emits, also for kernels that it cannot execute: fn is alone in a file that is compiled
+ * for its instruction set (f32_16x6_avx2.c), the rest is plain C beside it (f32_16x6_avx2_emit.c).
  */
 #ifndef KERNELS_UKR_H
 #define KERNELS_UKR_H
@@ -32,13 +31,13 @@
 #include "sim/base/access.h"
 
 /*
- * Lines to prefetch while a call computes: what later calls read and write. Step t asks, of every list with
- * t < n, for addr + t * step_bytes.
+ * Lines that later calls read and write, prefetched while a call computes. Step t asks, of every list with t < n, for
+ * addr + t * step_bytes.
  */
 struct conv_ahead {
     uint64_t addr;
     int64_t step_bytes;
-    int64_t tile_bytes; /* of several tiles, from one to the next */
+    int64_t tile_bytes; /* of several tiles, between two tiles */
     size_t n;           /* at most the call's k */
     enum conv_tensor tag;
 };
@@ -52,9 +51,9 @@ struct conv_ahead_lists {
 };
 
 /*
- * Windows that are read where they are: one element of the input per window and tap. Element of window i at tap (fh,
- * fw) of channel c: args.in + c * channel_bytes + fh * row_bytes + fw * column_bytes + window_bytes[i], if bit i is set
- * in row_live[fh] and in column_live[fw]; else the tap meets padding there, and nothing is read.
+ * Windows in place: an element of the input per window and tap. Element of window i at tap (fh, fw) of channel c:
+ * args.in + c * channel_bytes + fh * row_bytes + fw * column_bytes + window_bytes[i], if bit i is set in row_live[fh]
+ * and in column_live[fw]; else the tap lies on padding, and nothing is read.
  */
 enum { CONV_MAX_TAPS = 16, CONV_MAX_TAP_WINDOWS = 16 };
 
@@ -62,14 +61,14 @@ struct conv_taps {
     size_t n_c, r, s; /* k = n_c * r * s; r, s <= CONV_MAX_TAPS */
     int64_t channel_bytes, row_bytes, column_bytes;
     int64_t window_bytes[CONV_MAX_TAP_WINDOWS];
-    size_t row_windows; /* so many windows are apart_bytes from each other; then come as many of the next row */
+    size_t row_windows; /* windows apart_bytes from each other; then come as many of the next row */
     int64_t apart_bytes;
     uint32_t row_live[CONV_MAX_TAPS], column_live[CONV_MAX_TAPS];
 };
 
 /*
- * One call. Addresses are real pointers when executed and synthetic ones when replayed. A micro-kernel that chains
- * takes several tiles in a call, which are alike but for where they are.
+ * A call. Addresses are real pointers when executed and synthetic addresses when replayed. A micro-kernel that chains
+ * takes several tiles in a call, which differ by their places alone.
  */
 struct conv_ukr_args {
     uint64_t in;                    /* bytes; aligned to 4 */
@@ -77,21 +76,21 @@ struct conv_ukr_args {
     uint64_t out;                   /* bytes; aligned to 4 */
     size_t k;                       /* reduction steps, >= 1 */
     size_t ld_in;                   /* elements between the steps of in; 0 = packed */
-    size_t in_step;                 /* packed: elements between a tile's panels; 0 = they follow each other */
+    size_t in_step;                 /* packed: elements between a tile's panels; 0: no gap between the panels */
     size_t ld_out;                  /* elements between the rows of out */
-    size_t n_win;                   /* 1 .. descriptor's n_win; or a multiple of it where takes_columns says so */
+    size_t n_win;                   /* 1 .. descriptor's n_win; or a multiple of n_win where takes_columns is set */
     size_t n_f;                     /* 1 .. descriptor's n_f */
-    bool accumulate;                /* add to out instead of overwriting it */
-    const struct conv_taps *taps;   /* NULL: in is as above; else it may lie outside the input */
-    struct conv_ahead_lists *ahead; /* NULL: nothing; a call of several tiles moves it on */
+    bool accumulate;                /* add to out instead of overwriting out */
+    const struct conv_taps *taps;   /* NULL: in is as above; else in may lie outside the input */
+    struct conv_ahead_lists *ahead; /* NULL: nothing; a call of several tiles moves the lists on */
     size_t n_tiles;                 /* 0 is 1 */
     int64_t in_tile, filter_tile, out_tile; /* bytes from a tile's to the next one's */
 };
 
 /*
- * Says which windows a micro-kernel reads where they are. SAME: of convolutions without strides whose output rows are
- * as wide as the input's, so that an element and its neighbour in memory belong to neighbouring windows, also from one
- * row to the next; tiles need not heed rows.
+ * Says which windows a micro-kernel reads in place. SAME: of convolutions without strides whose output rows are as wide
+ * as the input's, so that an element and its neighbour in memory belong to neighbouring windows, also across the end of
+ * a row; tiles need not heed rows.
  */
 enum conv_walk { CONV_WALK_NONE, CONV_WALK_ANY, CONV_WALK_SAME };
 
@@ -101,23 +100,23 @@ typedef void (*conv_ukr_emit_fn)(const struct conv_ukr *u, const struct conv_ukr
 
 struct conv_ukr {
     const char *name;   /* "f32_<n_win>x<n_f>__<isa>" */
-    enum cpu_isa isa;   /* what a CPU must have to run fn */
+    enum cpu_isa isa;   /* needed to run fn */
     size_t n_win, n_f;  /* the full tile: SConv's Nwin, Nf */
     size_t win_granule; /* panel columns are a multiple of this */
     size_t win_panel;   /* windows per packed panel, a multiple of win_granule; 0: one panel per tile */
     size_t f_panel;     /* filters per packed panel; >= n_f means one panel per tile */
-    bool splits_edges;  /* edge tiles are split into powers of two (OpenBLAS) instead of one smaller tile */
-    bool takes_columns; /* GEMM: one call is a whole column of full window tiles, one after the other in the panels */
-    /* Multiply-add instructions of one step of a tile; NULL: as many as there are points. */
+    bool splits_edges;  /* edge tiles are split into powers of two (OpenBLAS) instead of a smaller tile */
+    bool takes_columns; /* GEMM: a call is a whole column of full window tiles, one after the other in the panels */
+    /* Multiply-add instructions of a step of a tile; NULL: as many as there are points. */
     size_t (*step_fmas)(size_t n_win, size_t n_f);
-    /* Load instructions of one step; NULL: not known, fewer than multiply-adds. */
+    /* Load instructions of a step; NULL: not known, fewer than multiply-adds. */
     size_t (*step_loads)(size_t n_win, size_t n_f);
-    conv_ukr_fn fn; /* NULL: replay only, this build or CPU family cannot run it */
+    conv_ukr_fn fn; /* NULL: replay only, this build or CPU family cannot run the micro-kernel */
     conv_ukr_emit_fn emit;
     bool reads_in_place; /* fn takes windows that are not packed: any ld_in, nothing read past n_win */
-    enum conv_walk walk; /* which windows fn takes by args.taps, at most CONV_MAX_TAP_WINDOWS */
-    bool prefetches;     /* fn does what args.ahead asks for; others ignore it */
-    bool chains;         /* fn takes args.n_tiles; to emit, one tile at a time will do */
+    enum conv_walk walk; /* the windows that fn takes by args.taps, at most CONV_MAX_TAP_WINDOWS */
+    bool prefetches;     /* fn prefetches args.ahead */
+    bool chains;         /* fn takes args.n_tiles; emit takes one tile at a time */
 };
 
 static inline void conv_ahead_next_tile(struct conv_ahead_lists *ahead)
@@ -154,7 +153,7 @@ static inline size_t conv_ukr_win_panel(const struct conv_ukr *u)
     return u->win_panel ? u->win_panel : u->n_win;
 }
 
-/* Returns how many elements lie between one panel of a call's windows and the next. */
+/* Returns the elements between two panels of a call's windows. */
 static inline size_t conv_ukr_in_step(const struct conv_ukr_args *a, size_t win_panel)
 {
     if (a->ld_in)
@@ -162,7 +161,7 @@ static inline size_t conv_ukr_in_step(const struct conv_ukr_args *a, size_t win_
     return a->in_step ? a->in_step : a->k * win_panel;
 }
 
-/* Return how many elements lie between the steps of a call's windows, and the tensor that they belong to. */
+/* Return the elements between two steps of a call's windows, and the tensor of the windows. */
 static inline size_t conv_ukr_ld_in(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     if (a->ld_in)
@@ -176,8 +175,8 @@ static inline enum conv_tensor conv_ukr_in_tensor(const struct conv_ukr_args *a)
 }
 
 /*
- * Returns the extent of the next tile when `left` positions remain: a full tile, else one smaller tile, or with
- * `splits` first the whole panels (multiples of panel) and then powers of two.
+ * Returns the extent of the next tile when `left` positions remain: a full tile, else a smaller tile, or with `splits`
+ * first the whole panels (multiples of panel) and then powers of two.
  */
 static inline size_t conv_tile_extent(size_t left, size_t full, size_t panel, bool splits)
 {
@@ -223,8 +222,8 @@ static inline float *conv_out_ptr(uint64_t address)
 }
 
 /*
- * Emits what every micro-kernel does at its end: for each filter row one load (when accumulating) and one store of
- * the tile's windows, in pieces of at most piece_bytes.
+ * Emits the end of every micro-kernel: for each filter row a load (when accumulating) and a store of the tile's
+ * windows, in pieces of at most piece_bytes.
  */
 void conv_emit_tile_update(const struct conv_ukr_args *a, uint32_t piece_bytes, struct sim_sink *sink);
 

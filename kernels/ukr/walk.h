@@ -1,6 +1,6 @@
 /*
- * Declares what micro-kernels that walk any windows tap by tap (CONV_WALK_ANY) have in common: filters lie side by side
- * in vectors, and one element of each window is broadcast. Internal to kernels/ukr.
+ * Shared by micro-kernels that walk any windows tap by tap (CONV_WALK_ANY): filters lie side by side in vectors, and an
+ * element of each window is broadcast. Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_WALK_H
 #define KERNELS_UKR_WALK_H
@@ -28,20 +28,20 @@ static inline struct conv_taps walk_single_tap(const struct conv_ukr *u, const s
 
 enum { WALK_MOST_GROUP = 7 };
 
-/* Returns how many taps of a row may be taken together: all, if they are neighbours and of a usual number. */
+/* Returns the taps of a row that form a group: all, if they are neighbours and of a usual number. */
 static inline size_t walk_group(const struct conv_taps *t)
 {
     return t->column_bytes == sizeof(float) && t->s % 2 && t->s <= WALK_MOST_GROUP ? t->s : 1;
 }
 
-/* A register tile: windows that are taken together, with all filters of the call. */
+/* A register tile: some windows, with all filters of the call. */
 struct walk_tile {
     size_t first, n_win; /* of the call's windows */
     size_t vector;       /* filters of a vector: all of a tap are loaded, then each window's element */
-    size_t group;        /* taps of a row, neighbours in the input, behind which comes what they prefetch */
+    size_t group;        /* taps of a row, neighbours in the input, before their prefetches */
 };
 
-/* Emits all taps of all channels of a register tile, each tap's filters and windows, and what it prefetches. */
+/* Emits all taps of all channels of a register tile: each tap's filters and windows, and prefetches. */
 void walk_emit(const struct conv_ukr_args *a, const struct conv_taps *taps, const struct walk_tile *tile,
                struct sim_sink *sink);
 

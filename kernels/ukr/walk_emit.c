@@ -10,7 +10,7 @@ enum {
     GROUP_RUNS = WALK_MOST_GROUP * TAP_RUNS
 };
 
-/* The filters of one tap. */
+/* The filters of a tap. */
 static size_t filter_runs(const struct conv_ukr_args *a, size_t vector, uint64_t filter, struct sim_run *run)
 {
     size_t n = 0;
@@ -29,7 +29,7 @@ static size_t filter_runs(const struct conv_ukr_args *a, size_t vector, uint64_t
     return n;
 }
 
-/* The live windows of one tap: runs of neighbours that are equally far apart. */
+/* The live windows of a tap: runs of neighbours at equal distances. */
 static size_t window_runs(const struct conv_ukr_args *a, const struct conv_taps *taps, const struct walk_tile *tile,
                           uint64_t in, uint32_t live, struct sim_run *run)
 {
@@ -61,7 +61,7 @@ static size_t window_runs(const struct conv_ukr_args *a, const struct conv_taps 
     return n;
 }
 
-/* Lists what tap number t loads; nothing if no window is live. */
+/* Lists the loads of tap number t; nothing if no window is live. */
 static size_t tap_runs(const struct conv_ukr_args *a, const struct conv_taps *taps, const struct walk_tile *tile,
                        size_t t, struct sim_run *run)
 {
@@ -77,7 +77,7 @@ static size_t tap_runs(const struct conv_ukr_args *a, const struct conv_taps *ta
     return n + window_runs(a, taps, tile, in, live, run + n);
 }
 
-/* A single tap makes one k loop; others are emitted group by group. */
+/* A single tap makes one k loop; several taps are emitted group by group. */
 void walk_emit(const struct conv_ukr_args *a, const struct conv_taps *taps, const struct walk_tile *tile,
                struct sim_sink *sink)
 {

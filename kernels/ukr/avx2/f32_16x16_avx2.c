@@ -1,17 +1,17 @@
 /*
- * 16 windows by 16 filters with the filters side by side: two ymm of filters, one broadcast per window, in register
- * tiles of up to six windows (twelve accumulators). A window is one element per step, so windows need not be next to
- * each other: of any convolution they are read where they are (struct conv_taps), nothing is packed, and the windows
- * for which a tap meets padding are left out of it. A step of n windows is n broadcasts and two filter loads for 2 n
- * FMAs. Accumulators hold filters, rows of the output hold windows: sums are gathered on the stack until all windows of
- * the call are done, and transposed on the way out, eight by eight.
+ * 16 windows by 16 filters with the filters side by side: two ymm of filters, a broadcast per window, in register tiles
+ * of up to six windows (twelve accumulators). A window is an element per step, so windows need not be next to each
+ * other: windows of any convolution are read in place (struct conv_taps), nothing is packed, and a tap leaves out the
+ * windows for which it lies on padding. A step of n windows is n broadcasts and two filter loads for 2 n FMAs.
+ * Accumulators hold filters, rows of the output hold windows: sums are gathered on the stack until all windows of the
+ * call are done, and transposed on the way out, eight by eight.
  */
 #include "kernels/ukr/avx2/f32_16x16_avx2.h"
 
 #if defined(__x86_64__)
 #include "kernels/ukr/avx2/x86_tile_avx2.h"
 
-/* Taps of a row that are taken together (walk_group). */
+/* A group: taps of a row (walk_group). */
 struct row {
     uint64_t in;   /* bytes from the channel's first tap */
     bool is_whole; /* all taps of all windows are live */
@@ -74,14 +74,14 @@ static inline __attribute__((always_inline)) __m256 load_filters(const float *fi
     return weights;
 }
 
-/* Says what an instance is made for. */
+/* The constants of an instance. */
 struct part {
     size_t n_win, n_v; /* windows, vectors of filters */
-    size_t group;      /* taps that are taken together */
+    size_t group;      /* taps of a group */
     bool has_edge;     /* the last vector of filters is not whole */
 };
 
-/* One tap of one channel: its element of every window that is live, times its filters; n_last: of the last ymm. */
+/* A tap of a channel: its element of every live window, times the tap's filters; n_last: of the last ymm. */
 static inline __attribute__((always_inline)) void tap(uint64_t in, uint64_t apart, uint32_t live, const float *filter,
                                                       size_t n_last, const struct part p, const bool is_whole,
                                                       __m256 *acc)
@@ -169,7 +169,7 @@ typedef void (*part_fn)(const struct conv_ukr_args *a, const struct panel_walk *
     PART(five, n, n_v, 5, false)                                                                                       \
     PART(seven, n, n_v, 7, false)
 
-/* By half the taps of a group; the last is for filters that are no whole vectors. */
+/* By half the taps of a group; the last instance is for filters that are no whole vectors. */
 #define BY_GROUP(n, n_v)                                                                                               \
     {                                                                                                                  \
         one_##n##x##n_v, three_##n##x##n_v, five_##n##x##n_v, seven_##n##x##n_v, edge_##n##x##n_v                      \
@@ -245,7 +245,7 @@ static void update(const struct conv_ukr_args *a, const float *sums)
     }
 }
 
-/* A call's register tiles; the filters of all its tiles meet the same. */
+/* A call's register tiles; all tiles of the call's filters have these taps. */
 struct parts {
     size_t n;
     struct walk_tile tile[N_WIN];
@@ -265,7 +265,7 @@ static void set_parts(struct parts *p, const struct conv_ukr_args *a, const stru
     }
 }
 
-/* The tiles of a call. What is prefetched is the first part's. */
+/* The tiles of a call. The first part prefetches. */
 static void run(const struct conv_ukr_args *args, const struct conv_taps *taps)
 {
     __attribute__((aligned(32))) float sums[N_WIN * N_F] = { 0 };

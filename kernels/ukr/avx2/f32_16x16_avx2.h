@@ -1,4 +1,4 @@
-/* Holds what 16x16 with AVX2 decides, the same when it runs and when it is described. Internal to kernels/ukr. */
+/* The decisions of 16x16 with AVX2, shared by running and emitting. Internal to kernels/ukr. */
 #ifndef KERNELS_UKR_F32_16X16_AVX2_H
 #define KERNELS_UKR_F32_16X16_AVX2_H
 
@@ -13,7 +13,7 @@ static inline size_t vectors(size_t n_f)
 }
 
 /*
- * Returns how many of the windows that are left of a row make the next register tile: equal parts of at most twelve
+ * Returns the windows of the next register tile, of the `left` windows of a row: equal parts of at most twelve
  * accumulators, or eight with one vector of filters.
  */
 static inline size_t part_windows(size_t left, size_t n_v)
@@ -23,7 +23,7 @@ static inline size_t part_windows(size_t left, size_t n_v)
     return ceil_div(left, ceil_div(left, most));
 }
 
-/* The register tile that starts with window `first` of the call; they do not reach into the next row of windows. */
+/* The register tile that starts with window `first` of the call; a tile does not reach into the next row of windows. */
 static inline struct walk_tile part_at(const struct conv_ukr_args *a, const struct conv_taps *taps, size_t first)
 {
     size_t left = taps->row_windows - first % taps->row_windows;

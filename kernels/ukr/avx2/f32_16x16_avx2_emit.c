@@ -1,4 +1,4 @@
-/* Lists what 16x16 with AVX2 touches (f32_16x16_avx2.c), and its descriptor. */
+/* Lists the accesses of 16x16 with AVX2 (f32_16x16_avx2.c), and its descriptor. */
 #include "kernels/ukr/avx2/f32_16x16_avx2.h"
 
 static size_t step_fmas(size_t n_win, size_t n_f)

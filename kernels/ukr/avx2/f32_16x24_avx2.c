@@ -1,11 +1,11 @@
 /*
- * 16 windows by 24 filters as four register tiles of 16x6, one after the other, on panels of 6 filters: the windows are
- * in L1 after the first, a call is worth four times the work, and outputs are walked in as few pages as 24 filters
+ * 16 windows by 24 filters as four register tiles of 16x6, one after the other, on panels of 6 filters: the windows are in
+ * L1 after the first tile, a call is worth four times the work, and outputs are walked in as few pages as 24 filters
  * have.
  *
- * Tiles of few windows have another register tile: 6 filters side by side in one ymm, one broadcast per window. n
- * windows then take n FMAs a step instead of 6 or 12: 7x7 outputs end in one window, 14x14 in four, 27x27 and 13x13 in
- * nine. Accumulators hold filters side by side, so rows are transposed on the way out, four windows at a time.
+ * Tiles of few windows have another register tile: 6 filters side by side in a ymm, a broadcast per window. n windows
+ * then take n FMAs a step instead of 6 or 12: 7x7 outputs end in one window, 14x14 in four, 27x27 and 13x13 in nine.
+ * Accumulators hold filters side by side, so rows are transposed on the way out, four windows at a time.
  *
  * A single window takes four steps at once: 24 filters are three whole ymm.
  */
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void block(const float *in, size_t 
 /* The sums of the lanes of each of the six filters. */
 static inline __attribute__((always_inline)) __m256 add_steps(const __m256 acc[3])
 {
-    float lanes[BLOCK * F_PANEL + 2] = { 0 }; /* what the last load reads past them goes to lanes of no filter */
+    float lanes[BLOCK * F_PANEL + 2] = { 0 }; /* the last load reads past the filters, into lanes of no filter */
     __m256 sum = _mm256_setzero_ps();
 
     for (size_t i = 0; i < 3; i++)
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) __m256 add_steps(const __m256 acc[3
     return sum;
 }
 
-/* One window, six filters; blocks in two sets of accumulators, then what is left of k. */
+/* A window, six filters; blocks in two sets of accumulators, then the rest of k. */
 static void one_1x6(const struct conv_ukr_args *a)
 {
     const float *in = conv_in_ptr(a->in);
@@ -123,7 +123,7 @@ FEW(1, 4, 8) FEW(2, 4, 4) FEW(3, 4, 3)
 FEW(2, 6, 4) FEW(3, 6, 3) FEW(4, 6, 2) FEW(9, 6, 1)
     /* clang-format on */
 
-    /* By filters and windows less one: what is_few lets through. */
+    /* By filters and windows less one: the pairs for which is_few holds. */
     static const conv_ukr_instance_fn instance[2][9] = {
         { few_1x4, few_2x4, few_3x4 },
         { one_1x6, few_2x6, few_3x6, few_4x6, [8] = few_9x6 },
@@ -135,7 +135,10 @@ static void move(struct conv_ukr_args *a, size_t n)
     a->out += n * (uint64_t)a->out_tile;
 }
 
-/* n panels of n_f filters, one after the other: tiles of 16x6. *a moves on behind them, but for what it prefetches. */
+/*
+ * n panels of n_f filters, one after the other: tiles of 16x6. *a moves on behind the panels, except for its
+ * prefetches.
+ */
 static void panels(struct conv_ukr_args *a, size_t n, size_t n_f)
 {
     a->n_f = n_f;
@@ -151,7 +154,7 @@ static void panels(struct conv_ukr_args *a, size_t n, size_t n_f)
         instance[n_f > 4][a->n_win - 1](a);
 }
 
-/* One tile of n_f filters. What is prefetched is the first panel's. */
+/* A tile of n_f filters. The first panel prefetches. */
 static void one_tile(struct conv_ukr_args *a, size_t n_f)
 {
     size_t n = n_f / F_PANEL, edge = n_f % F_PANEL;

@@ -1,4 +1,4 @@
-/* Holds what 16x24 with AVX2 decides, the same when it runs and when it is described. Internal to kernels/ukr. */
+/* The decisions of 16x24 with AVX2, shared by running and emitting. Internal to kernels/ukr. */
 #ifndef KERNELS_UKR_F32_16X24_AVX2_H
 #define KERNELS_UKR_F32_16X24_AVX2_H
 
@@ -6,16 +6,15 @@
 
 enum { N_F = 24, F_PANEL = 6, GROUP = 4, BLOCK = 4 };
 
-/* One broadcast per window; the filters in accesses of 16 and 8 bytes, or for one window in three of 32 in four steps.
- */
+/* A broadcast per window; the filters in accesses of 16 and 8 bytes, or for one window in three of 32 in four steps. */
 static inline size_t few_loads(size_t n_win, size_t n_f)
 {
     return n_win + (n_f > 4 && n_win > 1 ? 2 : 1);
 }
 
 /*
- * Tells whether this way takes fewer issue slots for one panel. Of partial panels, only four filters are whole
- * accesses.
+ * Tells whether few windows by broadcasts take fewer issue slots for a panel. Of partial panels, only four filters are
+ * whole accesses.
  */
 static inline bool is_few(size_t n_win, size_t n_f)
 {
@@ -23,7 +22,7 @@ static inline bool is_few(size_t n_win, size_t n_f)
                                                                       conv_ukr_16x6__avx2.step_loads(n_win, n_f));
 }
 
-/* The part of a call that one panel from filter f on has; what is prefetched is the first one's. */
+/* The part of a call for the panel from filter f on; the first panel prefetches. */
 static inline struct conv_ukr_args panel(const struct conv_ukr_args *a, size_t f)
 {
     struct conv_ukr_args part = *a;
@@ -35,7 +34,7 @@ static inline struct conv_ukr_args panel(const struct conv_ukr_args *a, size_t f
     return part;
 }
 
-/* Returns how many taps of a row are taken together, neighbours in the input; what they prefetch follows them. */
+/* Returns the taps of a row that form a group, neighbours in the input; their prefetches follow them. */
 static inline size_t tap_group(const struct conv_taps *t)
 {
     return t->column_bytes == sizeof(float) && (t->s == 3 || t->s == 5) ? t->s : 1;

@@ -1,8 +1,8 @@
-/* Lists what 16x24 with AVX2 touches (f32_16x24_avx2.c), and its descriptor. */
+/* Lists the accesses of 16x24 with AVX2 (f32_16x24_avx2.c), and its descriptor. */
 #include "kernels/ukr/avx2/f32_16x24_avx2.h"
 #include "kernels/ukr/emit_common.h"
 
-/* One panel's. */
+/* A panel's FMAs. */
 static size_t panel_fmas(size_t n_win, size_t n_f)
 {
     return is_few(n_win, n_f) ? n_win : conv_ukr_16x6__avx2.step_fmas(n_win, n_f);
@@ -13,7 +13,7 @@ static size_t panel_loads(size_t n_win, size_t n_f)
     return is_few(n_win, n_f) ? few_loads(n_win, n_f) : conv_ukr_16x6__avx2.step_loads(n_win, n_f);
 }
 
-/* All panels': the whole ones and what is left. */
+/* All panels: the whole panels and the rest. */
 static size_t sum_panels(size_t (*of_panel)(size_t n_win, size_t n_f), size_t n_win, size_t n_f)
 {
     size_t edge = n_f % F_PANEL;
@@ -31,7 +31,7 @@ static size_t step_loads(size_t n_win, size_t n_f)
     return sum_panels(panel_loads, n_win, n_f);
 }
 
-/* The blocks of one window's steps; returns how many steps they are. */
+/* The blocks of a window's steps. Returns the number of steps. */
 static size_t emit_blocks(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     size_t n = a->k / BLOCK * BLOCK;

@@ -1,11 +1,11 @@
 /*
- * 16x24 that reads windows where they are, tap by tap, on the same packed filters: of convolutions that leave rows as
- * wide as they are (CONV_WALK_SAME), where a tap's elements of neighbouring windows are neighbours too, from the end of
- * one row to the start of the next. A vector of them is one load. At the ends of rows some lanes meet padding: there
- * the load is masked. Taps that only meet padding are left out. Few windows take a broadcast each, as in 16x24.
+ * 16x24 that reads windows in place, tap by tap, on 16x24's packed filters: of convolutions whose output rows are as wide
+ * as their input rows (CONV_WALK_SAME), where a tap's elements of neighbouring windows are neighbours too, across the
+ * end of a row. A vector of elements is one load. At the ends of rows some lanes lie on padding: there the load is
+ * masked. Taps that only read padding are left out. Few windows take a broadcast each, as in 16x24.
  *
- * What a tap of the tile is, place, live windows and masks, is worked out once per call: it is the same for all
- * channels and filters.
+ * The place, live windows and masks of a tile's taps are worked out once per call: they are equal for all channels and
+ * filters.
  */
 #include "kernels/ukr/avx2/f32_16x24_avx2.h"
 
@@ -14,17 +14,17 @@
 
 enum { MOST_TAPS = CONV_MAX_TAPS * CONV_MAX_TAPS };
 
-/* One tap, for all channels. */
+/* A tap, for all channels. */
 struct tap {
     uint32_t live;   /* windows, a bit each */
     __m256i mask[2]; /* of the windows' vectors; not set where the taps of the row are whole */
 };
 
-/* Taps of a row that are taken together (tap_group). */
+/* A group: taps of a row (tap_group). */
 struct row {
     uint64_t at; /* bytes from the channel's first tap */
     const struct tap *tap;
-    bool is_whole;         /* all taps of all windows, and whole vectors of these */
+    bool is_whole;         /* all taps of all windows, and whole vectors of windows */
     bool has_whole_middle; /* the second of three taps is */
     bool is_dead;          /* no tap of any window */
 };
@@ -82,7 +82,7 @@ static void set_walk(struct panel_walk *w, const struct conv_ukr_args *a)
     w->end = row;
 }
 
-/* The first to the last live one of eight windows are read. */
+/* Reads from the first to the last live window of eight. */
 static inline void log_live(const float *at, uint32_t live)
 {
     live &= (1u << TILE_VECTOR) - 1;
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) void few_live_step(const struct tap
     }
 }
 
-/* Says where one panel of filters is. */
+/* The place of a panel of filters. */
 struct position {
     uint64_t in;
     const float *filter;
@@ -126,7 +126,7 @@ struct position {
     size_t n_steps; /* that prefetch */
 };
 
-/* One tap of a row that is not whole. */
+/* A tap of a row with dead windows. */
 static inline __attribute__((always_inline)) void edge_step(const struct row *row, const size_t g, const float *in,
                                                             const float *filter, const size_t n, const size_t n_f,
                                                             const bool is_few, const bool is_whole, __m256 *acc)
@@ -162,8 +162,8 @@ static inline __attribute__((always_inline)) void row_of(const struct row *row, 
 }
 
 /*
- * One panel. is_few: n is windows, each with an accumulator of its own; else vectors. Fewer than eight accumulators
- * would wait for each FMA to end, as in x86_tile_avx2.h: taps of a row have sets of their own.
+ * A panel. is_few: n is windows, each with an accumulator of its own; else vectors. Fewer than eight accumulators would
+ * wait for each FMA to end, as in x86_tile_avx2.h: taps of a row have accumulators of their own.
  */
 static inline __attribute__((always_inline)) void panel_of(const struct conv_ukr_args *a, const struct panel_walk *w,
                                                            const struct position *at, const size_t n, const size_t n_f,
@@ -205,7 +205,7 @@ typedef void (*panel_fn)(const struct conv_ukr_args *a, const struct panel_walk 
 #define PANELS(name, n, n_f, is_few)                                                                                   \
     PANEL(name, n, n_f, 1, is_few) PANEL(name, n, n_f, 3, is_few) PANEL(name, n, n_f, 5, is_few)
 
-/* By the taps of a row that are taken together. */
+/* By the taps of a group. */
 #define BY_GROUP(name)                                                                                                 \
     {                                                                                                                  \
         name##_1, name##_3, name##_5                                                                                   \
@@ -226,7 +226,7 @@ static const panel_fn wide[2][F_PANEL][3] = {
       BY_GROUP(wide_2x4), BY_GROUP(wide_2x5), BY_GROUP(wide_2x6) },
 };
 
-/* By filters and windows less one: what is_few lets through. */
+/* By filters and windows less one: the pairs for which is_few holds. */
 static const panel_fn few[2][9][3] = {
     { BY_GROUP(few_1x4), BY_GROUP(few_2x4), BY_GROUP(few_3x4) },
     { BY_GROUP(few_1x6), BY_GROUP(few_2x6), BY_GROUP(few_3x6), BY_GROUP(few_4x6), [8] = BY_GROUP(few_9x6) },
@@ -240,7 +240,7 @@ static panel_fn panel_for(const struct conv_ukr_args *a, size_t n_f)
     return is_few(n_win, n_f) ? few[n_f > 4][n_win - 1][group] : wide[n_win > TILE_VECTOR][n_f - 1][group];
 }
 
-/* One tile of filters, panel by panel. What is prefetched is the first panel's. */
+/* A tile of filters, panel by panel. The first panel prefetches. */
 static void one_tile(const struct conv_ukr_args *a, const struct panel_walk *w, struct position at)
 {
     const size_t edge = a->n_f % F_PANEL;

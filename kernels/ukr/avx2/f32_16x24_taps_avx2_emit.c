@@ -1,4 +1,4 @@
-/* Lists what 16x24 that walks taps with AVX2 touches (f32_16x24_taps_avx2.c), and its descriptor. */
+/* Lists the accesses of 16x24 that walks taps with AVX2 (f32_16x24_taps_avx2.c), and its descriptor. */
 #include "kernels/ukr/avx2/f32_16x24_avx2.h"
 #include "kernels/ukr/emit_common.h"
 
@@ -25,7 +25,7 @@ static struct sim_run load(uint64_t addr, size_t bytes, size_t count, enum conv_
                              .phase = CONV_PHASE_UKR };
 }
 
-/* Lists what lies between the first and the last live one of each vector of windows; then a broadcast per filter. */
+/* Lists the elements from the first to the last live window of each vector; then a broadcast per filter. */
 static size_t wide_runs(const struct conv_ukr_args *a, uint64_t in, uint32_t live, uint64_t filter, struct sim_run *run)
 {
     size_t n = 0;
@@ -56,7 +56,7 @@ static size_t few_runs(const struct conv_ukr_args *a, uint64_t in, uint32_t live
     return n;
 }
 
-/* Lists what the taps t .. t + group - 1 of a panel load, which are of one row; nothing if none has a live window. */
+/* Lists the loads of a panel's taps t .. t + group - 1, which are of one row; nothing if no tap has a live window. */
 static size_t row_runs(const struct conv_ukr_args *a, size_t t, size_t group, struct sim_run *run)
 {
     const struct conv_taps *taps = a->taps;
@@ -76,7 +76,7 @@ static size_t row_runs(const struct conv_ukr_args *a, size_t t, size_t group, st
     return n;
 }
 
-/* One panel, group by group of taps, with what each prefetches. */
+/* A panel, group by group of taps, with the prefetches of each group. */
 static void emit_walk(const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     const size_t group = tap_group(a->taps);

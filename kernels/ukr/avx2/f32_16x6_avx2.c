@@ -1,5 +1,5 @@
 /*
- * 16 windows in two ymm, 6 filters: 12 accumulators, two windows, one broadcast, of 16 registers. A step is 8 loads for
+ * 16 windows in two ymm, 6 filters: 12 accumulators, two windows, a broadcast, of 16 registers. A step is 8 loads for
  * 12 FMAs. Tiles of at most 8 windows take one ymm. Every filter count has an instance of its own.
  */
 #include "kernels/ukr/registry.h"

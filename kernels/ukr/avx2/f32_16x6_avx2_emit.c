@@ -1,4 +1,4 @@
-/* Lists what 16x6 with AVX2 touches (f32_16x6_avx2.c), and its descriptor. */
+/* Lists the accesses of 16x6 with AVX2 (f32_16x6_avx2.c), and its descriptor. */
 #include "kernels/ukr/emit_common.h"
 #include "kernels/ukr/registry.h"
 

@@ -31,14 +31,14 @@ VBP_INLINE void store(float *panel, __m256 x)
     IN_ORDER();
 }
 
-/* Holds what the tiles of a group have in common. */
+/* Shared by the tiles of a group. */
 struct common {
     size_t n_c, n_rows;
     uint64_t plane_bytes, channel_bytes;
     __m256i index, dilation;
 };
 
-/* Holds what all channels of a tile have in common, of each of its spans. */
+/* Shared by all channels of a tile, for each of its spans. */
 struct spans {
     struct {
         uint64_t base;
@@ -69,7 +69,7 @@ VBP_INLINE __m256 shifted(__m256 x, __m256 y, __m256i index)
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(x, index), _mm256_permutevar8x32_ps(y, index), from_y);
 }
 
-/* The panel rows of one channel: shifts of n spans, put together. */
+/* The panel rows of a channel: shifts of n spans, put together. */
 VBP_INLINE void pack_channel(const struct spans *s, const struct common *c, uint64_t plane, float *panel,
                              const size_t n, const size_t stride, const size_t n_parts)
 {
@@ -111,7 +111,7 @@ VBP_INLINE void pack_spans(const struct common *c, const struct vbp_tile *t, siz
         pack_channel(&s, c, i * c->plane_bytes, conv_out_ptr(panel + i * c->channel_bytes), n, stride, n_parts);
 }
 
-/* As pack_channel does it: all loads first. */
+/* Copies as pack_channel does: all loads first. */
 VBP_INLINE void copy(const struct common *c, const struct vbp_tile *t, size_t first, size_t end, const size_t n_parts)
 {
     uint64_t in = t->span[0].base + first * c->plane_bytes, panel = t->panel + first * c->channel_bytes;
@@ -159,7 +159,7 @@ VBP_INLINE struct common common_of(const struct vbp_group *g)
     };
 }
 
-/* A tile by itself goes through all channels at once: what they have in common stays in registers. */
+/* A lone tile goes through all channels at once: values shared by the channels stay in registers. */
 VBP_INLINE void pack_tiles(const struct vbp_group *g, const size_t stride, const size_t n_parts)
 {
     const struct common c = common_of(g);

@@ -1,7 +1,7 @@
 /*
- * The other register tile of the AVX2 micro-kernels, for few windows: the four or six filters of a panel side by side
- * in one ymm, one broadcast and one accumulator per window. Rows of the output hold windows, so sums are transposed on
- * the way out, four windows at a time. Internal to kernels/ukr.
+ * The register tile of the AVX2 micro-kernels for few windows: the four or six filters of a panel side by side in a
+ * ymm, a broadcast and an accumulator per window. Rows of the output hold windows, so sums are transposed on the way
+ * out, four windows at a time. Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_X86_FEW_AVX2_H
 #define KERNELS_UKR_X86_FEW_AVX2_H
@@ -14,7 +14,7 @@ static inline __attribute__((always_inline)) __m128 few_load_two(const float *in
     return _mm_castsi128_ps(_mm_loadu_si64(in));
 }
 
-/* A panel's filters at one step: n_f is 4 or 6. */
+/* A panel's filters at a step: n_f is 4 or 6. */
 static inline __attribute__((always_inline)) __m256 few_weights(const float *filter, const size_t n_f)
 {
     __m256 weights = _mm256_zextps128_ps256(_mm_loadu_ps(filter));
@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) void few_step(const float *in, cons
         acc[i] = _mm256_fmadd_ps(weights, _mm256_set1_ps(in[i]), acc[i]);
 }
 
-/* n windows of a row; one, two and four are whole accesses, which cost less than masked ones. */
+/* n windows of a row; one, two and four windows are whole accesses, which cost less than masked accesses. */
 static inline __attribute__((always_inline)) void few_update_row(float *out, __m128 row, const size_t n,
                                                                  bool accumulate)
 {

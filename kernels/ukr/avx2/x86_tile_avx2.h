@@ -1,11 +1,11 @@
 /*
- * The register tile of the AVX2 micro-kernels: n_v vectors of 8 windows by n_f filters, one accumulator each. A step is
- * n_v window loads and n_f broadcasts for n_v * n_f FMAs. All counts are constants of an instance, so that edge tiles
- * do no wasted work. Internal to kernels/ukr.
+ * The register tile of the AVX2 micro-kernels: n_v vectors of 8 windows by n_f filters, an accumulator each. A step is n_v
+ * window loads and n_f broadcasts for n_v * n_f FMAs. All counts are constants of an instance, so that edge tiles do no
+ * wasted work. Internal to kernels/ukr.
  *
  *   n_sets     tiles of fewer than 8 accumulators would wait for each FMA to end (4 cycles, 2 a cycle): step t adds to
- *              set t % n_sets of them
- *   is_ragged  windows in place whose last vector is not whole: its loads are masked. Packed ones are padded with zeros
+ *              accumulator set t % n_sets
+ *   is_ragged  windows in place whose last vector is not whole: its loads are masked. Packed windows are padded with zeros
  */
 #ifndef KERNELS_UKR_X86_TILE_AVX2_H
 #define KERNELS_UKR_X86_TILE_AVX2_H
@@ -27,7 +27,7 @@ static inline __m256i tile_lanes(size_t n)
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-/* n < 8 windows of one filter. Masked stores take a dozen cycles on some CPUs; half a vector needs none. */
+/* n < 8 windows of a filter. Masked stores take a dozen cycles on some CPUs; half a vector needs no mask. */
 static inline __attribute__((always_inline)) void store_part(float *out, __m256 row, const bool accumulate, size_t n)
 {
     if (n == TILE_VECTOR / 2) {
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) void tile_add_sets(__m256 *acc, con
         acc[i % n_acc] = _mm256_add_ps(acc[i % n_acc], acc[i]);
 }
 
-/* Holds what the tiles of a call have in common. */
+/* Shared by the tiles of a call. */
 struct tile_call {
     size_t k, n_steps, ld_in, ld_out;
     struct tile_tail tail;

@@ -1,9 +1,9 @@
 /*
- * 14 windows by 32 filters with the filters side by side: two zmm of filters, one broadcast per window, 28
- * accumulators. A window is one element per step, so windows need not be next to each other: of any convolution they
- * are read where they are (struct conv_taps), nothing is packed, and the windows for which a tap meets padding are left
- * out of it. Windows side by side, with a stride of 1 or 2, or in two rows of 7, have their places in the instructions;
- * elsewhere each costs a load of its offset, which two load ports have no time for. Up to 16 filters take one zmm. A
+ * 14 windows by 32 filters with the filters side by side: two zmm of filters, a broadcast per window, 28 accumulators.
+ * A window is an element per step, so windows need not be next to each other: windows of any convolution are read in
+ * place (struct conv_taps), nothing is packed, and a tap leaves out the windows for which it lies on padding. Windows
+ * side by side, with a stride of 1 or 2, or in two rows of 7, have their places in the instructions; elsewhere each
+ * window costs a load of its offset, and two load ports have no time for the load. Up to 16 filters take one zmm. A
  * step of n windows is n broadcasts and one or two filter loads for n or 2 n FMAs. Accumulators hold filters, rows of
  * the output hold windows: 16x16 blocks are transposed on the way out.
  */
@@ -14,7 +14,7 @@
 #include "kernels/ukr/x86/x86_mask.h"
 #include "kernels/ukr/x86/x86_prefetch.h"
 
-/* Lanes of the last zmm of filters: a constant where it is whole, as masked loads are slower. */
+/* Lanes of the last zmm of filters: a constant where the vector is whole, because masked loads are slower. */
 static inline __attribute__((always_inline)) __m512 load_filters(const float *filter, size_t n)
 {
     if (n == VECTOR)
@@ -24,8 +24,8 @@ static inline __attribute__((always_inline)) __m512 load_filters(const float *fi
 }
 
 /*
- * Says where the windows are: anywhere, by a table, which costs a load each; or in places that instructions can name by
- * themselves. In two rows, the second half of the windows starts `second` after the first.
+ * The places of the windows: anywhere, by a table, which costs a load per window; or places that instructions can name.
+ * In two rows, the second half of the windows starts `second` after the first half.
  */
 enum spacing { ANYWHERE, NEIGHBOURS, EVERY_SECOND, TWO_ROWS, N_SPACINGS };
 
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) uint64_t offset(const struct conv_t
     return (uint64_t)taps->window_bytes[w];
 }
 
-/* One tap of one channel: its element of every window that is live, times its filters; n_last: of the last zmm. */
+/* A tap of a channel: its element of every live window, times the tap's filters; n_last: of the last zmm. */
 static inline __attribute__((always_inline)) void tap(const struct conv_taps *taps, uint64_t in, uint32_t live,
                                                       const float *filter, size_t n_last, const size_t n_win,
                                                       const size_t n_v, const enum spacing spacing, uint64_t second,
@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) void write_rows(const struct conv_u
 
 /*
  * The taps of a group of channels, one after the other. The end of a loop of few steps is mispredicted, which costs as
- * much as a step and a half: so there is one loop, of many.
+ * much as a step and a half: so a single loop has many steps.
  */
 enum { GROUP_STEPS = 64, GROUPS = 8, MAX_GROUP = CONV_MAX_TAPS * CONV_MAX_TAPS };
 
@@ -162,7 +162,7 @@ static void list_taps(const struct conv_taps *taps, uint32_t whole, struct group
                 g->offset[g->n] = row;
                 g->live[g->n] = taps->row_live[fh] & taps->column_live[fw];
                 live &= g->live[g->n++];
-                IN_ORDER(); /* one by one: vectors of them take longer to put together */
+                IN_ORDER(); /* one by one: vectors of windows take longer to put together */
             }
         }
     }
@@ -287,7 +287,7 @@ static const taps_fn instance[N_WIN][2][2] = {
     INSTANCES(8), INSTANCES(9), INSTANCES(10), INSTANCES(11), INSTANCES(12), INSTANCES(13), INSTANCES(14),
 };
 
-/* Those of whole vectors of filters whose windows lie in simple places. */
+/* Instances for whole vectors of filters whose windows lie in simple places. */
 static const taps_fn simple[N_WIN][N_SPACINGS][2] = {
     [6] = ROWS(7), [7] = ROWS(8), [8] = ROWS(9), [9] = ROWS(10), [10] = ROWS(11), [11] = ROWS(12), [12] = ROWS(13),
     [13] = { [NEIGHBOURS] = { one_neighbours_14, two_neighbours_14 }, [EVERY_SECOND] = { one_second_14, two_second_14 },

@@ -1,4 +1,4 @@
-/* Says what 14x32 reads, the same when it runs and when it is described. Internal to kernels/ukr. */
+/* The loads of 14x32, shared by running and emitting. Internal to kernels/ukr. */
 #ifndef KERNELS_UKR_F32_14X32_AVX512_H
 #define KERNELS_UKR_F32_14X32_AVX512_H
 

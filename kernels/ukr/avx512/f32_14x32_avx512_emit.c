@@ -1,4 +1,4 @@
-/* Lists what 14x32 touches (f32_14x32_avx512.c), and its descriptor. */
+/* Lists the accesses of 14x32 (f32_14x32_avx512.c), and its descriptor. */
 #include "kernels/ukr/avx512/f32_14x32_avx512.h"
 #include "kernels/ukr/walk.h"
 

@@ -1,7 +1,6 @@
 /*
- * The paper's x86 tile: 16 windows in one zmm, 24 filters in 24 accumulators. One step is one load of the windows and
- * 24 broadcasts; on two FMA ports it takes 12 cycles and 12.5 load slots. Every filter count has an instance of its
- * own.
+ * The paper's x86 tile: 16 windows in a zmm, 24 filters in 24 accumulators. A step is a load of the windows and 24
+ * broadcasts; on two FMA ports it takes 12 cycles and 12.5 load slots. Every filter count has an instance of its own.
  */
 #include "kernels/ukr/registry.h"
 

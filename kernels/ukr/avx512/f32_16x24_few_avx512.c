@@ -1,7 +1,7 @@
 /*
- * The 16x24 tile with another kernel for tiles of few windows, on the same panels: 24 filters in one zmm and one ymm,
- * one broadcast per window. A tile of n windows then takes 2 n FMAs a step instead of 24: 7x7 outputs end in a tile of
- * one window, 14x14 outputs in one of four. Accumulators hold filters side by side, so rows are transposed on the way
+ * The 16x24 tile with another kernel for tiles of few windows, on 16x24's panels: 24 filters in a zmm and a ymm, a
+ * broadcast per window. A tile of n windows then takes 2 n FMAs a step instead of 24: 7x7 outputs end in a tile of one
+ * window, 14x14 outputs in a tile of four. Accumulators hold filters side by side, so rows are transposed on the way
  * out, four windows at a time.
  */
 #include "kernels/ukr/avx512/f32_16x24_few_avx512.h"
@@ -14,7 +14,7 @@
 #define N_F 24
 #define MAX_SETS 4
 
-/* A panel's filters at one step. */
+/* A panel's filters at a step. */
 struct weights {
     __m512 low;
     __m256 high;

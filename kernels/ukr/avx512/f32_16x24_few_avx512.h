@@ -1,12 +1,10 @@
-/*
- * Holds what 16x24 with few windows decides, the same when it runs and when it is described. Internal to kernels/ukr.
- */
+/* The decisions of 16x24 with few windows, shared by running and emitting. Internal to kernels/ukr. */
 #ifndef KERNELS_UKR_F32_16X24_FEW_AVX512_H
 #define KERNELS_UKR_F32_16X24_FEW_AVX512_H
 
 #include "kernels/ukr/registry.h"
 
-/* More windows than this are no cheaper this way where zmm and ymm FMAs cost the same. */
+/* More windows are no cheaper by broadcasts where zmm and ymm FMAs cost equally much. */
 enum { FEW_WIN = 12, GROUP = 4 };
 
 static inline size_t vectors(size_t n_f)

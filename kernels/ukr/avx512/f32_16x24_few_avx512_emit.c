@@ -1,4 +1,4 @@
-/* Lists what 16x24 with few windows touches (f32_16x24_few_avx512.c), and its descriptor. */
+/* Lists the accesses of 16x24 with few windows (f32_16x24_few_avx512.c), and its descriptor. */
 #include "kernels/ukr/avx512/f32_16x24_few_avx512.h"
 #include "kernels/ukr/emit_common.h"
 

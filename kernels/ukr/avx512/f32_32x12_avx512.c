@@ -1,6 +1,6 @@
 /*
  * 32 windows in two zmm, 12 filters: the 24 accumulators of 16x24 for 14 loads a step instead of 25, so two load ports
- * never hold two FMA ports up. Up to 16 windows run as 16x24's edge tiles do, on the same panels.
+ * never hold two FMA ports up. Up to 16 windows run as 16x24's edge tiles, on 16x24's panels.
  */
 #include "kernels/ukr/registry.h"
 

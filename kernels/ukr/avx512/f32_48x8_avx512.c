@@ -1,6 +1,6 @@
 /*
  * 48 windows in three zmm, 8 filters: 24 accumulators for 11 loads a step, and three FMAs at a time where filters are
- * few. Up to 32 windows run as 32x12's edge tiles do, on the same panels.
+ * few. Up to 32 windows run as 32x12's edge tiles, on 32x12's panels.
  */
 #include "kernels/ukr/registry.h"
 

@@ -1,5 +1,5 @@
 /*
- * Lists what the AVX-512 tiles of whole vectors of windows touch (f32_16x24_avx512.c, f32_32x12_avx512.c,
+ * Lists the accesses of the AVX-512 tiles of whole vectors of windows (f32_16x24_avx512.c, f32_32x12_avx512.c,
  * f32_48x8_avx512.c), and their descriptors: windows are loaded 16 at a time, filters broadcast one by one.
  */
 #include "kernels/ukr/emit_common.h"

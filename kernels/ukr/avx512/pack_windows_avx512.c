@@ -1,5 +1,5 @@
 /*
- * Vector-based packing with AVX-512: a span is two zmm of 16 elements, a panel row one two-register permutation per
+ * Vector-based packing with AVX-512: a span is two zmm of 16 elements, a panel row a two-register permutation per
  * segment.
  */
 #include "kernels/ukr/pack_vbp.h"
@@ -15,14 +15,14 @@ VBP_INLINE __m512 load(uint64_t address, __mmask16 mask)
     return _mm512_maskz_loadu_ps(mask, conv_in_ptr(address));
 }
 
-/* Holds what the tiles of a group have in common. */
+/* Shared by the tiles of a group. */
 struct common {
     size_t n_c, n_rows;
     uint64_t plane_bytes, channel_bytes;
     __m512i index, dilation;
 };
 
-/* Holds what all channels of a tile have in common, of each of its spans. */
+/* Shared by all channels of a tile, for each of its spans. */
 struct spans {
     uint64_t base[VBP_WIN];
     __mmask16 low[VBP_WIN], high[VBP_WIN], positions[VBP_WIN];
@@ -38,7 +38,7 @@ VBP_INLINE void set_spans(struct spans *s, const struct vbp_tile *t, const size_
     }
 }
 
-/* The panel rows of one channel: shifts of n spans, put together. */
+/* The panel rows of a channel: shifts of n spans, put together. */
 VBP_INLINE void pack_channel(const struct spans *s, const struct common *c, uint64_t plane, float *panel,
                              const size_t n)
 {
@@ -108,7 +108,7 @@ VBP_INLINE struct common common_of(const struct vbp_group *g)
     };
 }
 
-/* A tile by itself goes through all channels at once: what they have in common stays in registers. */
+/* A lone tile goes through all channels at once: values shared by the channels stay in registers. */
 static __attribute__((noinline)) void pack_alone(const struct vbp_group *g)
 {
     const struct common c = common_of(g);

@@ -1,7 +1,7 @@
 /*
- * The register tile of the AVX-512 micro-kernels: n_v vectors of 16 windows by n_f filters, one accumulator each. A
- * step is n_v window loads and n_f broadcasts for n_v * n_f FMAs. Both counts are constants of an instance, so that
- * edge tiles do no wasted work; windows past the last whole vector are masked. Internal to kernels/ukr.
+ * The register tile of the AVX-512 micro-kernels: n_v vectors of 16 windows by n_f filters, an accumulator each. A step
+ * is n_v window loads and n_f broadcasts for n_v * n_f FMAs. Both counts are constants of an instance, so that edge
+ * tiles do no wasted work; windows past the last whole vector are masked. Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_X86_TILE_AVX512_H
 #define KERNELS_UKR_X86_TILE_AVX512_H
@@ -30,8 +30,8 @@ static inline __attribute__((always_inline)) void store_part(float *out, __m512 
 }
 
 /*
- * Makes the compiler add up a pointer row by row. It would keep multiples of the distance for all tiles of a call, more
- * than there are registers.
+ * Makes the compiler add up a pointer row by row. The compiler would keep multiples of the distance for all tiles of a
+ * call, more than there are registers.
  */
 #define NEXT_ROW(p, distance)                                                                                          \
     do {                                                                                                               \
@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) void store_part(float *out, __m512 
         __asm__("" : "+r"(p));                                                                                         \
     } while (0)
 
-/* last: windows of the last vector, a constant 16 where it is whole. */
+/* last: windows of the last vector, a constant 16 if the vector is whole. */
 static inline __attribute__((always_inline)) void store_tile(float *out, size_t ld_out, const __m512 *acc,
                                                              const size_t n_v, const size_t n_f, const bool accumulate,
                                                              const size_t last)
@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) void store_tile(float *out, size_t 
     }
 }
 
-/* Holds what the tiles of a call have in common, and what is kept in registers of where they are. */
+/* Shared by the tiles of a call, and their places in registers. */
 struct tile_call {
     size_t last, k, n_steps;
     size_t ld_in, in_step, ld_out; /* elements */

@@ -1,8 +1,8 @@
 /*
  * The paper's POWER10 tile: 16 windows and 8 filters in the eight 4x4 accumulators of the matrix engine. A step loads
  * four vectors of windows and two of filters and takes eight outer products; row f of an accumulator holds filter f's
- * four windows, so that the tile leaves as it is stored. Tiles of fewer windows or filters have instances of their own,
- * which take as many outer products as hold anything.
+ * four windows, so that a tile is stored without a transpose. Tiles of fewer windows or filters have instances of their
+ * own, which take outer products for the used accumulators only.
  */
 #include "kernels/ukr/ppc/f32_16x8_mma.h"
 
@@ -20,8 +20,8 @@ struct accumulators {
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * Says what happens to each of a filter vector's accumulators, without a loop: clang 14 does not unroll loops that hold
- * operations of the matrix engine, and an accumulator that is indexed lives in memory. n_w is a constant.
+ * Does `what` to each of a filter vector's accumulators, without a loop: clang 14 does not unroll loops with operations
+ * of the matrix engine, and an indexed accumulator lives in memory. n_w is a constant.
  */
 #define EACH_WINDOW_VECTOR(what)                                                                                       \
     do {                                                                                                               \
@@ -54,17 +54,14 @@ INLINE void take_apart(struct accumulators *acc, const size_t f, const size_t n_
     EACH_WINDOW_VECTOR(TAKE_APART);
 }
 
-/*
- * Holds what the tiles of a call have in common, in registers: every vector that is stored may have changed what memory
- * says.
- */
+/* Shared by the tiles of a call, in registers: every vector store may have changed the values in memory. */
 struct tile_call {
     size_t k, ld_in, ld_out; /* elements */
     size_t n_f, last_bytes;  /* of the last vector of windows */
     bool is_whole, accumulate;
 };
 
-/* A row of an accumulator meets the output: the whole vector, or its first bytes. */
+/* Adds or stores a row of an accumulator: the whole vector, or its first bytes. */
 INLINE void put(float *out, ppc_vector row, const bool is_whole, size_t bytes, const bool accumulate)
 {
     if (is_whole)
@@ -73,7 +70,7 @@ INLINE void put(float *out, ppc_vector row, const bool is_whole, size_t bytes, c
         ppc_store_part(out, accumulate ? ppc_load_part(out, bytes) + row : row, bytes);
 }
 
-/* Stores the rows of one filter vector, the first n of LANES. */
+/* Stores the rows of a filter vector, the first n of LANES. */
 INLINE void put_filters(const struct tile_call *c, float *out, const size_t n_w, size_t n, const bool is_whole,
                         const bool accumulate, ppc_vector row[WIN_VECTORS][LANES])
 {
@@ -101,12 +98,12 @@ INLINE void put_tile(const struct tile_call *c, float *out, const size_t n_w, co
     put_filters(c, out + LANES * c->ld_out, n_w, n_last, is_whole, accumulate, row);
 }
 
-/* Bytes of the last vector of windows and of filters; NULL in place of these where all are whole. */
+/* Bytes of the last vector of windows and of filters; NULL in place of the struct where all vectors are whole. */
 struct rest {
     size_t win_bytes, f_bytes;
 };
 
-/* One step: loads in emit's order, then the outer products. */
+/* A step: loads in emit's order, then the outer products. */
 INLINE void step(const float *in, const float *filter, const size_t n_w, const size_t n_f, const struct rest *win_rest,
                  const struct rest *f_rest, struct accumulators *acc)
 {
@@ -126,8 +123,8 @@ INLINE void step(const float *in, const float *filter, const size_t n_w, const s
 }
 
 /*
- * n_w window vectors, n_f filter vectors, the last of which may be partial. is_ragged: so is the last of the windows,
- * which are read in place; packed ones are padded.
+ * n_w window vectors, n_f filter vectors, the last of which may be partial. is_ragged: the last vector of windows is
+ * partial, too, because windows are read in place; packed windows are padded.
  */
 INLINE void one_tile(const struct tile_call *c, const float *in, const float *filter, float *out, const size_t n_w,
                      const size_t n_f, const bool partial, const bool is_ragged)
@@ -153,7 +150,7 @@ INLINE void one_tile(const struct tile_call *c, const float *in, const float *fi
         put_tile(c, out, n_w, n_f, partial, false, false, &acc);
 }
 
-/* All tiles of a call: eight accumulators are all of the registers that a caller expects to find again. */
+/* All tiles of a call: the eight accumulators are all registers that a caller expects to find again. */
 INLINE void tiles(const struct conv_ukr_args *a, const size_t n_w, const size_t n_f, const bool partial,
                   const bool is_ragged)
 {

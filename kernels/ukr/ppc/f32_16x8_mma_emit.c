@@ -1,4 +1,4 @@
-/* Lists what 16x8 with MMA touches (f32_16x8_mma.c), and its descriptor. */
+/* Lists the accesses of 16x8 with MMA (f32_16x8_mma.c), and its descriptor. */
 #include "kernels/ukr/ppc/f32_16x8_mma.h"
 #include "kernels/ukr/emit_common.h"
 

@@ -12,7 +12,7 @@ enum { LANES = PPC_LANES, QUARTERS = VBP_WIN / LANES, MAX_PIECES = 8 };
 typedef __vector unsigned char byte_index;
 typedef __vector unsigned int lane_mask;
 
-/* Constants, kept in registers: a store of vectors would have the compiler read them again. */
+/* Constants, kept in registers: after a store of vectors the compiler would read them again. */
 struct constants {
     byte_index iota, dilation;
     lane_mask bit;
@@ -58,7 +58,7 @@ VBP_INLINE ppc_vector load(const struct constants *k, uint64_t address, uint32_t
                     index_of(k, 1, PPC_BYTES - first * sizeof(float)));
 }
 
-/* Holds what all channels of a tile have in common, of each of its spans. */
+/* Shared by all channels of a tile, for each of its spans. */
 struct spans {
     uint64_t base[VBP_WIN];
     uint32_t valid[VBP_WIN], positions[VBP_WIN];
@@ -73,9 +73,7 @@ VBP_INLINE void set_spans(struct spans *s, const struct vbp_tile *t, const size_
     }
 }
 
-/*
- * The panel rows of one channel: shifts of n spans, put together. Masks of all channels would not fit into registers.
- */
+/* The panel rows of a channel: shifts of n spans, put together. Masks of all channels would not fit into registers. */
 VBP_INLINE void pack_channel(const struct spans *s, const struct constants *k, uint64_t plane, float *panel,
                              size_t n_rows, const size_t n, const size_t stride)
 {
@@ -106,7 +104,7 @@ VBP_INLINE void pack_channel(const struct spans *s, const struct constants *k, u
     }
 }
 
-/* As pack_channel does it: all loads first. */
+/* Copies as pack_channel does: all loads first. */
 VBP_INLINE void copy(uint64_t address, float *panel)
 {
     ppc_vector x[QUARTERS];
@@ -119,7 +117,7 @@ VBP_INLINE void copy(uint64_t address, float *panel)
         ppc_store(panel + q * LANES, x[q]);
 }
 
-/* Holds what the tiles of a group have in common. */
+/* Shared by the tiles of a group. */
 struct common {
     size_t n_c, n_rows, stride;
     uint64_t plane_bytes, channel_bytes;
@@ -147,8 +145,8 @@ VBP_INLINE void copy_channels(const struct common *c, const struct vbp_tile *t, 
 }
 
 /*
- * Many spans, of planes narrower than a tile: apart, so that the few have the registers for themselves. By value: what
- * is pointed to lies in memory.
+ * Many spans, of planes narrower than a tile: a function of its own, so that few spans have the registers for
+ * themselves. By value: the target of a pointer lies in memory.
  */
 static __attribute__((noinline)) void pack_many_spans(const struct common c, const struct vbp_tile *t, size_t first,
                                                       size_t end)
@@ -186,7 +184,7 @@ VBP_INLINE struct common common_of(const struct vbp_group *g)
     };
 }
 
-/* A tile by itself goes through all channels at once: what they have in common stays in registers. */
+/* A lone tile goes through all channels at once: values shared by the channels stay in registers. */
 VBP_INLINE void pack_alone(const struct vbp_group *g, const size_t stride)
 {
     const struct common c = common_of(g);
@@ -209,7 +207,7 @@ VBP_INLINE void pack_together(const struct vbp_group *g, const size_t stride)
     }
 }
 
-/* A function for each: what is apart has the registers for itself. */
+/* A function for each instance, which then has the registers for itself. */
 #define INSTANCE(what, stride)                                                                                         \
     static __attribute__((noinline)) void what##_##stride(const struct vbp_group *g)                                   \
     {                                                                                                                  \

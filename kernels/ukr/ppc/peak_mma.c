@@ -10,7 +10,7 @@ enum { N_CHAINS = CONV_PEAK_CHAINS__mma, N_LANES = CONV_PEAK_LANES__mma };
 #define PEAK_READ conv_peak_read__mma
 #include "kernels/ukr/peak_tmpl.h"
 
-/* No loop over accumulators: clang 14 would not unroll it, and keep them in memory. */
+/* No loop over accumulators: clang 14 would not unroll the loop, and keep accumulators in memory. */
 #define EACH_CHAIN(what) what(0), what(1), what(2), what(3), what(4), what(5), what(6), what(7)
 
 float conv_peak_fma__mma(size_t n_steps)
@@ -23,7 +23,7 @@ float conv_peak_fma__mma(size_t n_steps)
 #define TAKE_APART(i) __builtin_mma_disassemble_acc(row[i], &acc[i])
     EACH_CHAIN(CLEAR);
     for (; n_steps; n_steps--) {
-        __asm__("" : "+" REGISTER(one)); /* every step's operand is a new one */
+        __asm__("" : "+" REGISTER(one)); /* every step's operand is new */
         EACH_CHAIN(MULTIPLY);
     }
     EACH_CHAIN(TAKE_APART);

@@ -1,7 +1,8 @@
 /*
- * Vector loads and stores of up to 16 bytes for the POWER10 kernels, partial ones included, one instruction each (lxv,
- * lxvl, stxv, stxvl) and executed in the order of the source: what emit lists. The compiler's access instrumentation
- * (-fsanitize=thread) sees the whole vectors; the partial ones report themselves to its hooks. Internal to kernels/ukr.
+ * Vector loads and stores of up to 16 bytes for the POWER10 kernels, partial vectors included, an instruction each
+ * (lxv, lxvl, stxv, stxvl), executed in the order of the source: the order of emit. The compiler's access
+ * instrumentation (-fsanitize=thread) sees whole vectors; partial loads and stores report themselves to its hooks.
+ * Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_PPC_LOAD_H
 #define KERNELS_UKR_PPC_LOAD_H

@@ -1,6 +1,6 @@
 /*
- * The portable direct kernel: a vector is one float. Built without auto-vectorisation, so that a load in the source is
- * a load in the machine. Descriptor: direct_emit.c.
+ * The portable direct kernel: a vector is a float. Built without auto-vectorisation, so that a load in the source is a
+ * load in the machine. Descriptor: direct_emit.c.
  */
 #include <stdbool.h>
 
@@ -11,7 +11,7 @@
 #define LANE_MASK bool
 enum { LANES = CONV_DIRECT_LANES__ref, KEEPS_WINDOWS = 0 };
 
-/* Loads through a volatile pointer, so that loads stay as many as in the source, and in its order. */
+/* Loads through a volatile pointer, so that loads keep their number and order. */
 static inline float load(const volatile float *p)
 {
     return *p;
@@ -23,7 +23,7 @@ static inline float load(const volatile float *p)
 #define multiply_add(a, b, c) ((a) * (b) + (c))
 #define store(p, x) (void)(*(p) = (x))
 #define load_part(p, part, mask) ((mask) ? load(p) : 0)
-#define store_first(p, n, x) store(p, x) /* never less than one */
+#define store_first(p, n, x) store(p, x) /* n is at least one */
 #define even(a, b) (a)                   /* a row of windows is one vector */
 #define ordered(x) (x)
 #define IN_REGISTER(x) ((void)(x))

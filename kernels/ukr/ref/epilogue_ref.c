@@ -1,4 +1,4 @@
-/* The epilogue in vectors of 16 bytes, which every CPU here has. */
+/* The epilogue in vectors of 16 bytes, which all CPUs here have. */
 #include "kernels/ukr/registry.h"
 
 enum { N_LANES = CONV_EPILOGUE_LANES__ref };

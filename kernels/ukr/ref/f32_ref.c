@@ -1,8 +1,8 @@
 /*
- * The portable micro-kernels: C with vectors of 16 bytes, which every CPU has that this is compiled for, in the tile
- * shapes of all others. A tile is computed in blocks of two vectors of windows by six filters, whose sums stay in
- * registers. All counts are constants of a block's instance. Accesses are volatile, so that a load in the source is a
- * load in the machine, in its order.
+ * The portable micro-kernels: C with vectors of 16 bytes, which all supported CPUs have, in the tile shapes of all
+ * micro-kernels. A tile is computed in blocks of two vectors of windows by six filters, whose sums stay in registers.
+ * All counts are constants of a block's instance. Accesses are volatile, so that a load in the source is a load in the
+ * machine, in its order.
  */
 #include <assert.h>
 
@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void store_vectors(float *out, size
     }
 }
 
-/* Stores what is left of each row, element by element. */
+/* Stores the rest of each row, element by element. */
 static inline __attribute__((always_inline)) void store_rest(float *out, size_t ld_out, const vector *acc, size_t rest,
                                                              const size_t n_v, const size_t n_f, bool accumulate)
 {
@@ -160,14 +160,14 @@ static void emit_block(const struct conv_ukr *u, const struct conv_ukr_args *a, 
     emit_update(a, b, sink);
 }
 
-/* Emits, block by block, of each step the vectors of windows and then the weights one by one. */
+/* Emits, block by block, for each step the vectors of windows and then the weights one by one. */
 static void ukr_ref_emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     for (struct conv_ref_block b = { 0 }; conv_ref_next_block(&b, a->n_win, a->n_f);)
         emit_block(u, a, &b, sink);
 }
 
-/* One function for all of them. */
+/* All tiles share a function. */
 #define REF_TILE(n_win_, n_f_)                                                                                         \
     void conv_f32_ukr_##n_win_##x##n_f_##__ref(const struct conv_ukr *u, const struct conv_ukr_args *a)                \
     {                                                                                                                  \

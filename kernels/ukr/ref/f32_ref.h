@@ -1,7 +1,4 @@
-/*
- * The blocks that a portable tile is computed in, the same when it runs, when it is described and when it is written
- * down as code. Internal to kernels.
- */
+/* The blocks of a portable tile, shared by running, emitting and generated code. Internal to kernels. */
 #ifndef KERNELS_UKR_REF_F32_REF_H
 #define KERNELS_UKR_REF_F32_REF_H
 
@@ -10,7 +7,7 @@
 
 #include "kernels/shape/sizes.h"
 
-/* A vector's floats, and a whole block's vectors of windows, windows and filters: sums for which 16 registers do. */
+/* A vector's floats, and a whole block's vectors of windows, windows and filters: the sums fit into 16 registers. */
 enum {
     CONV_REF_LANES = 4,
     CONV_REF_BLOCK_VECTORS = 2,
@@ -18,14 +15,14 @@ enum {
     CONV_REF_BLOCK_F = 6,
 };
 
-/* A block of a tile: its first window and filter, and how many it has. */
+/* A block of a tile: its first window and filter, and its numbers of windows and filters. */
 struct conv_ref_block {
     size_t win0, n_win, f0, n_f;
 };
 
 /*
  * Goes on to the next block of a tile of n_win windows by n_f filters, or to the first from a block that is all 0:
- * filters first, then windows. Returns whether there is one.
+ * filters first, then windows. Returns whether there is a next block.
  */
 static inline bool conv_ref_next_block(struct conv_ref_block *b, size_t n_win, size_t n_f)
 {

@@ -1,7 +1,7 @@
 /*
- * im2col a row at a time: the padding is found once per output row instead of once per element, and what lies inside is
- * copied 16 bytes at a time where windows are adjacent. The same matrix as Caffe's, for a baseline that nobody can call
- * slow. Vectors are the compiler's own, of the width that every CPU here has, so a piece in the source is one in the
+ * im2col a row at a time: the padding is found once per output row instead of once per element, and elements inside are
+ * copied 16 bytes at a time where windows are adjacent. The matrix is Caffe's; the baseline cannot be called slow.
+ * Vectors are the compiler's own, of a width that all CPUs here have, so a piece in the source is a piece in the
  * machine.
  */
 #include "kernels/ukr/pack.h"

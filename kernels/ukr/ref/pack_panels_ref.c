@@ -27,7 +27,7 @@ void conv_pack_matrix(const struct conv_pack_matrix_args *a)
     }
 }
 
-/* Emits one panel: of each row an element loaded and stored after the other; then the zero columns. */
+/* Emits a panel: of each row an element loaded and stored after the other; then the zero columns. */
 static void emit_matrix_panel(const struct conv_pack_matrix_args *a, size_t column, size_t n_win, struct sim_sink *sink)
 {
     const size_t width = conv_ukr_in_width(a->ukr, n_win), row_bytes = n_win * sizeof(float);
@@ -96,7 +96,7 @@ static size_t panel_step(const struct conv_pack_filters_args *a, size_t t)
     return (row % a->by_rows * n_c + row / a->by_rows) * a->row + t % a->row;
 }
 
-/* Walks along the reduction, taking one element of each of the panel's filters. */
+/* Walks along the reduction, taking an element of each of the panel's filters. */
 void conv_pack_filters(const struct conv_pack_filters_args *a)
 {
     const float *filter = conv_in_ptr(a->filter);
@@ -164,7 +164,7 @@ void conv_zero(const struct conv_zero_args *a)
         memset(conv_out_ptr(a->out) + f * a->ld_out, 0, a->n_win * sizeof(float));
 }
 
-/* Emits the stores. Rows without gaps are cleared as one, as OpenBLAS does it. */
+/* Emits the stores. Rows without gaps are cleared as one row, as in OpenBLAS. */
 void conv_zero_emit(const struct conv_zero_args *a, struct sim_sink *sink)
 {
     size_t per_piece = a->piece_bytes / sizeof(float);

@@ -1,5 +1,5 @@
 /*
- * The portable micro-kernel on blocks: a vector is one float. Built without auto-vectorisation, so that a load in the
+ * The portable micro-kernel on blocks: a vector is a float. Built without auto-vectorisation, so that a load in the
  * source is a load in the machine. Descriptor: small_emit.c.
  */
 #include "kernels/ukr/small_tile.h"
@@ -8,7 +8,7 @@
 #define VECTOR float
 enum { LANES = CONV_SMALL_LANES__ref };
 
-/* Loads through a volatile pointer, so that loads stay as many as in the source, and in its order. */
+/* Loads through a volatile pointer, so that loads keep their number and order. */
 static inline float load(const volatile float *p)
 {
     return *p;

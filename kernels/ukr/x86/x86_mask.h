@@ -1,10 +1,10 @@
 /*
- * Masked vector accesses for the kernels. Compiled with -fsanitize=thread, they report themselves to the hooks that
- * the compiler calls for every other access, so that tests see all of them. Internal to kernels/ukr.
+ * Masked vector accesses for the kernels. Compiled with -fsanitize=thread, they report themselves to the hooks that the
+ * compiler calls for every plain access, so tests see all accesses. Internal to kernels/ukr.
  *
- * IN_REGISTER keeps a loaded vector in a register: without it, the compiler may fold one load into several instructions
- * as a memory operand, and load twice what the source loads once. IN_ORDER keeps the memory accesses before and after
- * it in their order.
+ * IN_REGISTER keeps a loaded vector in a register: without IN_REGISTER, the compiler may fold a load into several
+ * instructions as a memory operand, and load twice where the source loads once. IN_ORDER keeps the memory accesses
+ * before and after it in their order.
  */
 #ifndef KERNELS_UKR_X86_MASK_H
 #define KERNELS_UKR_X86_MASK_H

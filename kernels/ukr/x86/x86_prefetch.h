@@ -1,6 +1,6 @@
 /*
- * Prefetches in a micro-kernel's step for later calls (struct conv_ahead), into L2: it would not stay in L1 until it
- * is used. Internal to kernels/ukr.
+ * Prefetches in a micro-kernel's step for later calls (struct conv_ahead), into L2: a line would not stay in L1 until
+ * it is used. Internal to kernels/ukr.
  */
 #ifndef KERNELS_UKR_X86_PREFETCH_H
 #define KERNELS_UKR_X86_PREFETCH_H
@@ -8,7 +8,7 @@
 #include "kernels/ukr/ukr.h"
 #include "kernels/ukr/x86/x86_mask.h"
 
-/* Only the tests' copy of the kernels logs them: unlike loads and stores, ThreadSanitizer has no hook for them. */
+/* Only the tests' copy of the kernels logs prefetches: ThreadSanitizer has hooks for loads and stores alone. */
 #if defined(LOGGED_PREFETCHES)
 void logged_prefetch(const void *p);
 #define PREFETCH(p) logged_prefetch(p)
@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) void ukr_prefetch(const struct conv
     }
 }
 
-/* The same for n steps from t on. */
+/* As ukr_prefetch, for n steps from t on. */
 static inline __attribute__((always_inline)) void ukr_prefetch_block(const struct conv_ukr_args *a, size_t n_steps,
                                                                      size_t t, const size_t n)
 {
