@@ -162,7 +162,7 @@ static int run_c(const struct vyasa_code *code, uint8_t *memory)
     vyasa_print_c(code, out);
     fclose(out);
     exp_say(command, sizeof command,
-            "cc -std=c17 -Wall -Wextra -Werror -O1 -shared -fPIC -I experiments/vyasa -o %s %s", object,
+            "cc -std=c17 -Wall -Wextra -Werror -O1 -shared -fPIC -I experiments/papers/vyasa -o %s %s", object,
             scratch_path("convolve.c"));
     if (system(command) != 0)
         return -EINVAL;

@@ -80,7 +80,7 @@ static int check_points(struct session *s)
 {
     const struct lift_layer_row *first = &s->work.layer[0];
 
-    return s->work.n_points ? 0 : exp_fail(&s->why, -EINVAL, "%s: %s", first->layer, first->why_no_best);
+    return s->work.n_points ? 0 : exp_fail(&s->why, -EINVAL, "%s: %s", first->layer, first->why);
 }
 
 static int work(void *session)
@@ -103,7 +103,7 @@ static int work(void *session)
         err = rank_points(s);
     err = err ? err : lift_add_up_memory(&s->work, EXP_EXPERIMENTS_DIR, &s->why);
     exp_progress_free(s->work.progress);
-    return err ? err : lift_compare(&s->work, EXP_EXPERIMENTS_DIR, &s->why);
+    return err ? err : lift_compare(&s->work, &s->why);
 }
 
 /* ---- the results ---- */
@@ -172,7 +172,7 @@ static int write_tables(void *session)
     int err = rec_write(&lift_layers_table, w->layer, w->n_layers, dir, s->what, &s->why);
 
     err = err ? err : rec_write(&lift_points_table, w->point, w->n_points, dir, s->what, &s->why);
-    err = err ? err : rec_write(&lift_numbers_table, w->number, w->n_numbers, dir, s->what, &s->why);
+    err = err ? err : rec_write(&lift_numbers_table, w->claims.claim, w->claims.n, dir, s->what, &s->why);
     err = err ? err : rec_write(&lift_memory_table, w->memory, w->n_memory, dir, s->what, &s->why);
     if (!err && s->options.replay)
         err = rec_write(&lift_replay_table, s->ranking.row, w->n_points, dir, s->what, &s->why);

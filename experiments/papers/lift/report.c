@@ -154,22 +154,14 @@ static double geomean(const struct lift_work *w, double (*ratio)(const void *row
 
 /* ---- numbers.csv ---- */
 
-#define NUMBER struct lift_number
 static const struct rec_field number_fields[] = {
-    { { "where", "", "in the paper", "" }, REC_AT(NUMBER, where) },
-    { { "about", "", "a layer, or all", "" }, REC_AT(NUMBER, about) },
-    { { "metric", "", "", "" }, REC_AT(NUMBER, metric) },
-    { { "printed", "", "by the paper", "experiments/published/others.csv" }, REC_AT(NUMBER, printed) },
-    { { "kind", "",
-        "another device: milliseconds of a Mali-G72 beside ours; ratio: such devices may be compared by it; "
-        "arithmetic: the "
-        "same everywhere; fact: of the paper's method",
-        "" },
-      REC_AT(NUMBER, kind) },
-    { { "ours", "", "here", "clock" }, REC_NAN_OR(NUMBER, ours, note) },
-    { { "note", "", "", "" }, REC_AT(NUMBER, note) },
+    CLAIM_COLUMNS("a layer, or all",
+                  "another device: milliseconds of a Mali-G72 beside ours; ratio: such devices may be compared by it; "
+                  "arithmetic: the same everywhere; fact: of the paper's method"),
+    { { "ours", "", "here", "clock" }, REC_VALUE(struct claim, ours) },
+    CLAIM_NOTE,
 };
-const struct rec_table lift_numbers_table = REC_TABLE("numbers.csv", number_fields, NUMBER);
+const struct rec_table lift_numbers_table = REC_TABLE("numbers.csv", number_fields, struct claim);
 
 static const LAYER *find_layer(const struct lift_work *w, const char *about)
 {
@@ -207,66 +199,46 @@ static double paper_point_ms(const struct lift_work *w)
     return l && l->n_points ? w->point[l->first].ms : (double)NAN;
 }
 
-static const char not_asked[] = "LAYERS chose others";
-
-static void fill_number(const struct lift_work *w, NUMBER *n)
+/* A number of the layers that were asked for. */
+static struct value asked(double x)
 {
-    const LAYER *l = find_layer(w, n->about);
-    const struct {
-        const char *metric, *kind;
-        double ours;
-        const char *note;
-    } list[] = {
-        { "acl_direct_ms", "another device", l ? l->naive_ms : (double)NAN, "ours: one output of each work-item" },
-        { "acl_gemm_ms", "another device", l ? l->gemm_ms : (double)NAN, "ours: im2col and OpenBLAS" },
-        { "lift_ms", "another device", l ? l->best_ms : (double)NAN, "ours: the best point" },
-        { "speedup_over_acl_direct_avg", "ratio", geomean(w, over_naive),
-          "ours: geomean over one output of each work-item" },
-        { "throughput_vs_acl_gemm", "ratio", geomean(w, over_gemm), "ours: geomean over im2col and OpenBLAS" },
-        { "memory_reduction_vs_acl_gemm", "ratio", geomean(w, less_than_gemm), "ours: geomean, all buffers" },
-        { "pareto_low_memory_point", "another device", front_megabytes(w, false),
-          "ours: megabytes of the leanest point of the front" },
-        { "pareto_fast_point", "another device", front_megabytes(w, true), "ours: megabytes of the fastest point" },
-        { "gemm_memory_mb", "arithmetic", 64 * 9 * 224 * 224 * 4e-6, "the im2col matrix alone" },
-        { "direct_memory_mb", "arithmetic", 64 * 224 * 224 * 4e-6,
-          "input or output alone; both and the filters are 25.8 MB" },
-        { "best_params", "fact", paper_point_ms(w), "it is in our space; ours: its milliseconds here" },
-        { "random_valid_implementations", "fact", w->options.n_points, "ours: POINTS" },
-    };
-
-    n->ours = (double)NAN;
-    n->kind = "";
-    n->note = not_asked;
-    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
-        if (strcmp(list[i].metric, n->metric) != 0)
-            continue;
-        n->kind = list[i].kind;
-        n->ours = list[i].ours;
-        n->note = isnan(n->ours) ? not_asked : list[i].note;
-    }
+    return value_if_finite(x, "LAYERS chose others");
 }
 
-int lift_compare(struct lift_work *w, const char *experiments_dir, struct exp_why *why)
+/* Finds what stands beside a printed number. */
+static bool find_ours(const void *work, struct claim *c)
 {
-    const struct exp_table *t = &w->published;
+    const struct lift_work *w = work;
+    const LAYER *l = find_layer(w, c->printed.workload);
+    const double none = (double)NAN;
+    const struct claim_ours list[] = {
+        { NULL, "acl_direct_ms", "another device", asked(l ? l->naive_ms : none),
+          "ours: one output of each work-item" },
+        { NULL, "acl_gemm_ms", "another device", asked(l ? l->gemm_ms : none), "ours: im2col and OpenBLAS" },
+        { NULL, "lift_ms", "another device", asked(l ? l->best_ms : none), "ours: the best point" },
+        { NULL, "speedup_over_acl_direct_avg", "ratio", asked(geomean(w, over_naive)),
+          "ours: geomean over one output of each work-item" },
+        { NULL, "throughput_vs_acl_gemm", "ratio", asked(geomean(w, over_gemm)),
+          "ours: geomean over im2col and OpenBLAS" },
+        { NULL, "memory_reduction_vs_acl_gemm", "ratio", asked(geomean(w, less_than_gemm)),
+          "ours: geomean, all buffers" },
+        { NULL, "pareto_low_memory_point", "another device", asked(front_megabytes(w, false)),
+          "ours: megabytes of the leanest point of the front" },
+        { NULL, "pareto_fast_point", "another device", asked(front_megabytes(w, true)),
+          "ours: megabytes of the fastest point" },
+        { NULL, "gemm_memory_mb", "arithmetic", value_of(64 * 9 * 224 * 224 * 4e-6), "the im2col matrix alone" },
+        { NULL, "direct_memory_mb", "arithmetic", value_of(64 * 224 * 224 * 4e-6),
+          "input or output alone; both and the filters are 25.8 MB" },
+        { NULL, "best_params", "fact", asked(paper_point_ms(w)), "it is in our space; ours: its milliseconds here" },
+        { NULL, "random_valid_implementations", "fact", value_of(w->options.n_points), "ours: POINTS" },
+    };
 
-    (void)experiments_dir;
-    for (size_t r = 0; r < t->n_rows; r++) {
-        NUMBER *n;
+    return claim_take(c, list, sizeof list / sizeof list[0]);
+}
 
-        if (strcmp(exp_table_string(t, r, 0), "LIFT direct conv") != 0)
-            continue;
-        n = exp_append(&w->number, &w->n_numbers, sizeof *n);
-        *n = (NUMBER){ .where = exp_table_string(t, r, 1),
-                       .about = exp_table_string(t, r, 2),
-                       .metric = exp_table_string(t, r, 4),
-                       .printed = exp_table_string(t, r, 5) };
-        fill_number(w, n);
-        if (!*n->kind)
-            return exp_fail(why, -EINVAL, "%s:%u: nothing of ours stands beside %s, %s", t->path, t->line[r], n->where,
-                            n->metric);
-    }
-    return 0;
+int lift_compare(struct lift_work *w, struct exp_why *why)
+{
+    return claims_compare(&w->claims, find_ours, w, why);
 }
 
 /* ---- memory.csv ---- */
@@ -350,8 +322,8 @@ static void print_worst(const struct lift_work *w, FILE *out)
     if (n[0] > n[1])
         fprintf(out, "%zu did not run: points.csv says why\n", n[0] - n[1]);
     for (size_t i = 0; i < w->n_layers; i++) {
-        if (*w->layer[i].why_no_best)
-            fprintf(out, "%s: %s\n", w->layer[i].layer, w->layer[i].why_no_best);
+        if (*w->layer[i].why)
+            fprintf(out, "%s: %s\n", w->layer[i].layer, w->layer[i].why);
     }
 }
 

@@ -45,16 +45,11 @@ static const char *paper_number(const char *model, const char *layer)
 /* Finds what the paper prints of a layer: NaN if nothing. */
 static double printed(const struct lift_work *w, const char *paper, const char *metric)
 {
-    const struct exp_table *t = &w->published;
     char *about = exp_format("VGG-16 layer %s", paper);
-    double value = (double)NAN;
+    const char *value = claims_printed(&w->claims, NULL, about, metric);
 
-    for (size_t r = 0; r < t->n_rows; r++) {
-        if (!strcmp(exp_table_string(t, r, 2), about) && !strcmp(exp_table_string(t, r, 4), metric))
-            value = strtod(exp_table_string(t, r, 5), NULL);
-    }
     free(about);
-    return value;
+    return value ? strtod(value, NULL) : (double)NAN;
 }
 
 static bool is_listed(const struct lift_work *w, const struct conv_problem *p)
@@ -68,10 +63,8 @@ static bool is_listed(const struct lift_work *w, const struct conv_problem *p)
 
 int lift_list(struct lift_work *w, const char *experiments_dir, struct exp_why *why)
 {
-    char *path = exp_format("%s/published/others.csv", experiments_dir);
-    const int err = exp_table_read(&w->published, path, why);
+    const int err = claims_read(&w->claims, experiments_dir, "LIFT direct conv", why);
 
-    free(path);
     for (size_t i = 0; i < w->model->n_layers && !err; i++) {
         const struct exp_layer *l = &w->model->layer[i];
         const struct conv_problem *p = &l->problem;
@@ -98,9 +91,8 @@ void lift_work_release(struct lift_work *w)
 {
     free(w->point);
     free(w->layer);
-    free(w->number);
     free(w->memory);
-    exp_table_release(&w->published);
+    claims_release(&w->claims);
     exp_models_release(&w->networks);
 }
 
@@ -386,8 +378,7 @@ static int base_init(struct base *b, const struct lift_work *w, struct lift_laye
     err = err ? err : exp_experiment_plan(&b->plans, w->setup, &b->model, selected, why);
     if (err)
         return err;
-    row->why_no_gemm = exp_case_why_not_run(&b->plans, &b->plans.cases[0]);
-    if (row->why_no_gemm)
+    if (exp_case_why_not_run(&b->plans, &b->plans.cases[0]))
         return 0;
     b->of = &b->plans.cases[0];
     return exp_tensors_init(&b->tensors, &b->of->plan);
@@ -417,7 +408,7 @@ static int base_turn(const struct base *b, const struct lift_work *w, double *ms
 }
 
 /* Runs a point that stays loaded, or, of NULL, one output of each work-item compiled with these flags. */
-static void point_turn(struct search *s, const struct lift_point *p, unsigned slot_or_flags, double *ms, char line[256])
+static void point_turn(struct search *s, const struct lift_point *p, unsigned slot_or_flags, double *ms)
 {
     struct lift_run run;
 
@@ -425,8 +416,6 @@ static void point_turn(struct search *s, const struct lift_point *p, unsigned sl
                     s->w->options.limit_s, p ? slot_or_flags : 0, &run);
     if (run.end == LIFT_RAN)
         *ms = fmin(isnan(*ms) ? INFINITY : *ms, judged_ms(s->w, &run));
-    else
-        exp_say(line, 256, "%s", run.why);
 }
 
 /* Lists the fastest points, as the first round has them. */
@@ -460,7 +449,6 @@ static int take_turns(struct search *s, const size_t *finalist, size_t n, struct
 {
     struct lift_layer_row *row = s->row;
     struct base base;
-    char line[256];
     int err = prepare_task(s);
 
     err = err ? err : base_init(&base, s->w, row, why);
@@ -471,11 +459,11 @@ static int take_turns(struct search *s, const size_t *finalist, size_t n, struct
         if (base.of)
             err = base_turn(&base, s->w, &t->gemm_ms);
         for (size_t i = 0; i < n && !err; i++)
-            point_turn(s, &s->w->point[finalist[i]].p, (unsigned)i + 1, &t->ms[i], line);
+            point_turn(s, &s->w->point[finalist[i]].p, (unsigned)i + 1, &t->ms[i]);
         err = err ? err : exp_interrupted() ? -EINTR : 0;
     }
     for (unsigned flags = 0; flags < N_NAIVE && !err; flags++)
-        point_turn(s, NULL, flags, &t->naive_ms, row->why_no_naive);
+        point_turn(s, NULL, flags, &t->naive_ms);
     base_release(&base);
     return err ? err : exp_interrupted() ? -EINTR : 0;
 }
@@ -666,7 +654,7 @@ int lift_search(struct lift_work *w, size_t layer, struct exp_why *why)
     s.row->limits = limits_of(w, s.row);
     err = lift_space_new(&s.space, &s.row->problem, &s.row->limits, w->options.only, why);
     if (err == -ENOTSUP) {
-        exp_say(s.row->why_no_best, sizeof s.row->why_no_best, "%s", why->text);
+        exp_say(s.row->why, sizeof s.row->why, "%s", why->text);
         lift_space_free(s.space);
         return 0;
     }
@@ -677,7 +665,7 @@ int lift_search(struct lift_work *w, size_t layer, struct exp_why *why)
         err = compare_best(&s, why);
     }
     if (!err && !s.row->n_ran)
-        exp_say(s.row->why_no_best, sizeof s.row->why_no_best, "no point ran");
+        exp_say(s.row->why, sizeof s.row->why, "no point ran");
     lift_device_take(w->device, NULL);
     lift_task_release(&s.task);
     lift_space_free(s.space);

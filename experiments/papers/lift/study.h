@@ -8,6 +8,7 @@
 #include "experiments/base/store.h"
 #include "experiments/bench/case/algo.h"
 #include "experiments/bench/model/model.h"
+#include "experiments/papers/claims/claims.h"
 #include "experiments/papers/lift/device.h"
 
 enum { LIFT_PAD, LIFT_CONVOLVE, LIFT_SUM, LIFT_CROP, LIFT_N_STAGES };
@@ -39,15 +40,7 @@ struct lift_layer_row {
     uint64_t best_bytes;
     double best_ms, gemm_ms, naive_ms;                 /* taken in turns; NaN, if why says something */
     double direct_printed, gemm_printed, lift_printed; /* milliseconds on the paper's device; NaN */
-    const char *why_no_gemm;
-    char why_no_naive[256], why_no_best[256];
-};
-
-/* A row of numbers.csv: a published number and ours. */
-struct lift_number {
-    const char *where, *about, *metric, *printed, *kind;
-    double ours;
-    const char *note;
+    char why[256];                                     /* no point ran; "" if one did */
 };
 
 /* A row of memory.csv: the layer of a network that needs most as a GEMM, by arithmetic. */
@@ -75,12 +68,10 @@ struct lift_work {
     size_t n_points;
     struct lift_layer_row *layer; /* distinct shapes */
     size_t n_layers;
-    struct lift_number *number;
-    size_t n_numbers;
     struct lift_memory_row *memory;
     size_t n_memory;
     struct exp_models networks; /* of memory */
-    struct exp_table published;
+    struct claims claims;
     size_t n_stored;
 };
 
@@ -101,7 +92,7 @@ double lift_seconds(const struct lift_work *w, size_t layer);
 int lift_search(struct lift_work *w, size_t layer, struct exp_why *why);
 
 /* Compares with what is published; adds up the memory of seven networks' largest layers. */
-int lift_compare(struct lift_work *w, const char *experiments_dir, struct exp_why *why);
+int lift_compare(struct lift_work *w, struct exp_why *why);
 int lift_add_up_memory(struct lift_work *w, const char *experiments_dir, struct exp_why *why);
 
 int lift_verdict_print(const struct lift_work *w, FILE *out);

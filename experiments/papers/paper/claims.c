@@ -345,37 +345,15 @@ static const struct rec_field published_fields[] = {
 
 static const struct rec_table published_table = REC_TABLE("sconv.csv", published_fields, PUBLISHED);
 
-#define THEIRS struct theirs
-struct theirs {
-    const char *paper, *workload, *metric, *value;
-};
-
-static const struct rec_field others_fields[] = {
-    { { "paper", "", "", "" }, REC_AT(THEIRS, paper) },
-    { { "workload", "", "", "" }, REC_AT(THEIRS, workload) },
-    { { "metric", "", "", "" }, REC_AT(THEIRS, metric) },
-    { { "value", "", "", "" }, REC_AT(THEIRS, value) },
-};
-
-static const struct rec_table others_table = REC_TABLE("others.csv", others_fields, THEIRS);
-
-static int read_table(struct rec_rows *rows, const struct rec_table *t, const char *experiments_dir,
-                      struct exp_why *why)
-{
-    char *path = exp_format("%s/published/%s", experiments_dir, t->file.name);
-    int err = rec_read_some(rows, t, path, NULL, REC_ALL, why);
-
-    free(path);
-    return err;
-}
-
 int exp_paper_findings_read(struct exp_paper_findings *f, const char *experiments_dir, struct exp_why *why)
 {
-    int err = read_table(&f->rows, &published_table, experiments_dir, why);
+    char *path = exp_format("%s/published/%s", experiments_dir, published_table.file.name);
+    const int err = rec_read_some(&f->rows, &published_table, path, NULL, REC_ALL, why);
 
+    free(path);
     f->experiments_dir = experiments_dir;
     f->published = f->rows.row;
-    return err ? err : read_table(&f->others, &others_table, experiments_dir, why);
+    return err ? err : claims_read(&f->others, experiments_dir, NULL, why);
 }
 
 void exp_paper_findings_of(struct exp_paper_findings *f)
@@ -391,7 +369,7 @@ void exp_paper_findings_of(struct exp_paper_findings *f)
 void exp_paper_findings_release(struct exp_paper_findings *f)
 {
     rec_release(&f->rows);
-    rec_release(&f->others);
+    claims_release(&f->others);
     for (size_t v = 0; v < EXP_PAPER_N_VIEWS; v++)
         exp_paper_set_release(&f->set[v]);
     free(f->result);
@@ -528,7 +506,7 @@ static bool fits(const char *wanted, const char *there)
     return !*wanted || !strcmp(wanted, there);
 }
 
-static const struct other *other_of(const THEIRS *x)
+static const struct other *other_of(const struct claim_printed *x)
 {
     for (size_t i = 0; i < N_OF(others); i++) {
         if (fits(others[i].paper, x->paper) && fits(others[i].metric, x->metric))
@@ -538,7 +516,7 @@ static const struct other *other_of(const THEIRS *x)
 }
 
 /* Returns whether the two agree. */
-static bool print_checked(const THEIRS *theirs, const struct other *x, const char *dir, FILE *out)
+static bool print_checked(const struct claim_printed *theirs, const struct other *x, const char *dir, FILE *out)
 {
     const double ours = x->ours(dir), paper = strtod(theirs->value, NULL);
     const bool agrees = fabs(ours / paper - 1) <= x->tolerance;
@@ -552,18 +530,18 @@ static bool print_checked(const THEIRS *theirs, const struct other *x, const cha
 struct exp_paper_others exp_paper_others_print(const struct exp_paper_findings *f, FILE *out)
 {
     struct exp_paper_others counts = { 0 };
-    const THEIRS *theirs = f->others.row;
     size_t n[N_OF(others)] = { 0 };
 
     for (size_t r = 0; r < f->others.n; r++) {
-        const struct other *x = other_of(&theirs[r]);
+        const struct claim_printed *theirs = &f->others.claim[r].printed;
+        const struct other *x = other_of(theirs);
 
         counts.n_unused += !x;
         if (x)
             n[x - others]++;
         if (x && x->ours) {
             counts.n_checked++;
-            counts.n_agree += print_checked(&theirs[r], x, f->experiments_dir, out);
+            counts.n_agree += print_checked(theirs, x, f->experiments_dir, out);
         }
     }
     fprintf(out, "\nNot reproducible here:\n\n");

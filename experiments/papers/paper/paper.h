@@ -16,6 +16,7 @@
 #include "experiments/base/record.h"
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/model/model.h"
+#include "experiments/papers/claims/claims.h"
 
 /* ---- parts: rows of numbers (cases.c) ---- */
 
@@ -315,7 +316,7 @@ struct exp_paper_findings {
     bool has_whole_models, has_whole_set; /* no layer, no model is left out: else the paper's numbers do not compare */
     struct rec_rows rows;                 /* of sconv.csv */
     const struct exp_paper_published *published; /* [rows.n] */
-    struct rec_rows others;                      /* of others.csv */
+    struct claims others;                        /* of all papers */
     struct exp_paper_set set[EXP_PAPER_N_VIEWS]; /* of EXP_PAPER_ALGO */
     struct exp_paper_result *result;             /* [n] in the order of the published rows */
     size_t n;

@@ -178,33 +178,3 @@ void exp_polydl_release(struct exp_polydl *p)
     free(p->layer);
     *p = (struct exp_polydl){ .machine = NULL };
 }
-
-/* ---- what the paper prints ---- */
-
-#define PRINTED struct exp_polydl_printed
-
-static const struct rec_field printed_columns[] = {
-    { { "paper", "", "", "" }, REC_AT(PRINTED, paper) },
-    { { "figure_or_table", "", "", "" }, REC_AT(PRINTED, figure) },
-    { { "workload", "", "", "" }, REC_AT(PRINTED, workload) },
-    { { "metric", "", "", "" }, REC_AT(PRINTED, metric) },
-    { { "value", "", "", "" }, REC_AT(PRINTED, value) },
-};
-
-static const struct rec_table printed_table = REC_TABLE("others.csv", printed_columns, PRINTED);
-
-int exp_polydl_printed_read(struct rec_rows *rows, const char *experiments_dir, struct exp_why *why)
-{
-    char *path = exp_format("%s/published/others.csv", experiments_dir);
-    int err = rec_read_some(rows, &printed_table, path, NULL, REC_ALL, why);
-    PRINTED *row = rows->row;
-    size_t n = 0;
-
-    for (size_t i = 0; i < rows->n && !err; i++) {
-        if (!strcmp(row[i].paper, "PolyDL"))
-            row[n++] = row[i];
-    }
-    rows->n = n;
-    free(path);
-    return err;
-}

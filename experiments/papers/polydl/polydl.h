@@ -112,14 +112,4 @@ int exp_polydl_plan(struct exp_polydl *p, const struct exp_models *m, const stru
                     const char *variants, struct exp_why *why);
 void exp_polydl_release(struct exp_polydl *p); /* a half-planned one is fine */
 
-/* ---- what the paper prints ---- */
-
-/* A number that PolyDL prints (published/others.csv); values are text. */
-struct exp_polydl_printed {
-    const char *paper, *figure, *workload, *metric, *value;
-};
-
-/* Reads them all, as rows of that struct, from a folder like experiments/. Returns as rec_read. */
-int exp_polydl_printed_read(struct rec_rows *rows, const char *experiments_dir, struct exp_why *why);
-
 #endif

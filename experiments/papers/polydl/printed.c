@@ -7,6 +7,7 @@
 
 #include "experiments/base/stats.h"
 #include "experiments/bench/model/model.h"
+#include "experiments/papers/claims/claims.h"
 
 /* ---- what is compared ---- */
 
@@ -45,7 +46,7 @@ enum become { GEOMEAN, PERCENT, RANGE, MEAN };
 #define GEMMS ""
 
 /* A printed number, and what of ours stands beside it: a fact, or method's speed over that of another. */
-struct claim {
+struct beside {
     const char *figure, *workload, *metric; /* as in the table of published numbers */
     const char *model;                      /* NULL: of all convolutions; GEMMS */
     const char *numbers;                    /* places of layers; "": all of the model */
@@ -63,7 +64,7 @@ struct claim {
         .figure = in, .workload = about, .metric = what, .fact = which                                                 \
     }
 
-static const struct claim claims[] = {
+static const struct beside beside[] = {
     FACT("setup", "", "l1", L1),
     FACT("setup", "", "l2", L2),
     FACT("setup", "", "l3_shared", L3),
@@ -115,7 +116,7 @@ static const struct claim claims[] = {
     FACT("Figure 21", "conv+ReLU6", "fused_over_unfused", CONV),
 };
 
-enum { N_CLAIMS = sizeof claims / sizeof claims[0] };
+enum { N_BESIDE = sizeof beside / sizeof beside[0] };
 
 /* ---- facts ---- */
 
@@ -285,7 +286,7 @@ static bool is_listed(size_t place, const char *numbers)
     return false;
 }
 
-static bool is_of(const struct exp_polydl *p, size_t layer, const struct claim *c)
+static bool is_of(const struct exp_polydl *p, size_t layer, const struct beside *c)
 {
     const struct exp_polydl_layer *l = &p->layer[layer];
 
@@ -295,13 +296,13 @@ static bool is_of(const struct exp_polydl *p, size_t layer, const struct claim *
 }
 
 /* Tells whether the net's picks are in a number, or are ranked beside it as in Figure 15: held-out layers count. */
-static bool is_of_net(const struct claim *c)
+static bool is_of_net(const struct beside *c)
 {
     return c->method == PICK(DNN) || c->method == TOP(DNN) || !c->model;
 }
 
 /* Says our number, of layers of a part if they are not GEMMs; x[n_layers] is room. */
-static void say_ratio(const struct exp_rank *r, const struct claim *c, bool held_out, double *x, char *text,
+static void say_ratio(const struct exp_rank *r, const struct beside *c, bool held_out, double *x, char *text,
                       size_t bytes)
 {
     size_t n = 0;
@@ -321,7 +322,7 @@ static void say_ratio(const struct exp_rank *r, const struct claim *c, bool held
 }
 
 /* Says our number, and the same of layers that the net has not seen. */
-static void say_ours(const struct exp_rank_results *from, const struct claim *c, double *x, char *ours, char *held_out,
+static void say_ours(const struct exp_rank_results *from, const struct beside *c, double *x, char *ours, char *held_out,
                      size_t bytes)
 {
     *ours = '\0';
@@ -338,7 +339,7 @@ static void say_ours(const struct exp_rank_results *from, const struct claim *c,
 /* ---- the file ---- */
 
 struct printed_row {
-    struct exp_polydl_printed paper;
+    struct claim_printed paper;
     char ours[80], held_out[80];
 };
 
@@ -364,12 +365,12 @@ static const struct rec_field columns[] = {
 
 const struct rec_table exp_rank_printed_table = REC_TABLE("printed.csv", columns, PRINTED);
 
-static const struct claim *find_claim(const struct exp_polydl_printed *p)
+static const struct beside *find_beside(const struct claim_printed *p)
 {
-    for (size_t i = 0; i < N_CLAIMS; i++) {
-        if (!strcmp(claims[i].figure, p->figure) && !strcmp(claims[i].workload, p->workload) &&
-            !strcmp(claims[i].metric, p->metric))
-            return &claims[i];
+    for (size_t i = 0; i < N_BESIDE; i++) {
+        if (!strcmp(beside[i].figure, p->figure) && !strcmp(beside[i].workload, p->workload) &&
+            !strcmp(beside[i].metric, p->metric))
+            return &beside[i];
     }
     return NULL;
 }
@@ -378,22 +379,20 @@ int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_ou
 {
     double *room = exp_new(x->rank->polydl->n_layers, sizeof *room);
     struct exp_csv *csv = exp_csv_begin(dir, &exp_rank_printed_table.file, "what PolyDL prints, and ours");
-    const struct exp_polydl_printed *printed;
-    struct rec_rows rows;
-    int err = exp_polydl_printed_read(&rows, x->experiments_dir, why), closed;
+    struct claims printed;
+    int err = claims_read(&printed, x->experiments_dir, "PolyDL", why), closed;
 
     exp_csv_header(csv, "run", "%s", x->run);
-    printed = rows.row;
-    for (size_t i = 0; i < rows.n; i++) {
-        const struct claim *c = find_claim(&printed[i]);
-        PRINTED row = { .paper = printed[i], .ours = "-", .held_out = "-" };
+    for (size_t i = 0; i < printed.n; i++) {
+        const struct beside *c = find_beside(&printed.claim[i].printed);
+        PRINTED row = { .paper = printed.claim[i].printed, .ours = "-", .held_out = "-" };
 
         if (c)
             say_ours(x, c, room, row.ours, row.held_out, sizeof row.ours);
         rec_put(csv, &exp_rank_printed_table, &row);
     }
     closed = exp_csv_close(csv, err ? NULL : why);
-    rec_release(&rows);
+    claims_release(&printed);
     free(room);
     return err ? err : closed;
 }

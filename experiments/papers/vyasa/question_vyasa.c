@@ -117,7 +117,7 @@ static int write_tables(void *session)
     const struct exp_outdir *dir = &s->results.dir;
     int err = rec_write(&vyasa_rows_table, w->row, w->n, dir, s->what, &s->why);
 
-    err = err ? err : rec_write(&vyasa_numbers_table, w->number, w->n_numbers, dir, s->what, &s->why);
+    err = err ? err : rec_write(&vyasa_numbers_table, w->claims.claim, w->claims.n, dir, s->what, &s->why);
     err = err ? err : rec_write(&vyasa_readings_table, w->reading, w->n_readings, dir, s->what, &s->why);
     err = err ? err : rec_write(&vyasa_exact_table, w->exact, w->n_exact, dir, s->what, &s->why);
     if (!err && w->n_sensitivity)

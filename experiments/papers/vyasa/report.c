@@ -9,20 +9,13 @@
 
 /* ---- published numbers ---- */
 
-#define NUMBER struct vyasa_number
 static const struct rec_field number_fields[] = {
-    { { "where", "", "in the paper", "" }, REC_AT(NUMBER, figure) },
-    { { "about", "", "workloads", "" }, REC_AT(NUMBER, workload) },
-    { { "metric", "", "", "" }, REC_AT(NUMBER, metric) },
-    { { "printed", "", "by the paper", "experiments/published/others.csv" }, REC_AT(NUMBER, printed) },
-    { { "kind", "", "fitted: parameters were; predicted: by what was fitted elsewhere; fact: of the core", "" },
-      REC_AT(NUMBER, kind) },
-    { { "ours", "", "of the model", "model" }, REC_NAN_OR(NUMBER, ours, note) },
-    { { "difference_percent", "%", "of ours to the printed one", "model" },
-      REC_NAN_AS(NUMBER, difference, REC_DOES_NOT_APPLY) },
-    { { "note", "", "", "" }, REC_AT(NUMBER, note) },
+    CLAIM_COLUMNS("workloads", "fitted: parameters were; predicted: by what was fitted elsewhere; fact: of the core"),
+    { { "ours", "", "of the model", "model" }, REC_VALUE(struct claim, ours) },
+    { { "difference_percent", "%", "of ours to the printed one", "model" }, REC_VALUE(struct claim, difference) },
+    CLAIM_NOTE,
 };
-const struct rec_table vyasa_numbers_table = REC_TABLE("numbers.csv", number_fields, NUMBER);
+const struct rec_table vyasa_numbers_table = REC_TABLE("numbers.csv", number_fields, struct claim);
 
 /* Returns the geomean of the groups' geomeans, which is what the abstract prints. */
 static double overall(const struct vyasa_work *w, unsigned bits)
@@ -46,112 +39,72 @@ static const struct vyasa_row *fully_connected(const struct vyasa_work *w)
     return NULL;
 }
 
-/* What stands beside a printed number. */
-struct beside {
-    const char *figure, *metric, *kind;
-    double ours;
-    const char *note;
-};
+/* A number of the workloads that were chosen. */
+static struct value chosen(double x)
+{
+    return value_if_finite(x, "WORKLOAD chose others");
+}
 
-enum { N_BESIDE = 22 };
-
-static const char no_experts[] = "the experts' codes are not public";
 static const char of_groups[] =
     "23.3 and 7.6 are geomeans of the three groups' geomeans (of all workloads: 23.9 and 7.65)";
 
-static void list_beside(const struct vyasa_work *w, struct beside b[N_BESIDE])
+/* Finds what stands beside a printed number. */
+static bool find_ours(const void *work, struct claim *c)
 {
+    const struct vyasa_work *w = work;
     const struct vyasa_row *fc = fully_connected(w);
-    const double all_32 = overall(w, 32), all_16 = overall(w, 16), none = (double)NAN;
-    const double fc_rate = fc ? fc->printed_rate : none, fc_roof = fc ? fc->roofline : none;
-    const struct beside list[N_BESIDE] = {
-        { "abstract", "macs_per_cycle_geomean_32bit", "predicted", all_32, of_groups },
-        { "abstract", "macs_per_cycle_geomean_16bit", "predicted", all_16, of_groups },
-        { "abstract", "percent_of_peak_32bit", "predicted", all_32 / 8 * 100, "of 8" },
-        { "abstract", "percent_of_peak_16bit", "predicted", all_16 / 32 * 100, "of 32" },
-        { "Figure 8", "geomean_improvement_over_expert_code", "not comparable", none, no_experts },
-        { "abstract", "code_size_vs_expert", "not comparable", none, no_experts },
-        { "Table V", "peak_macs_per_cycle_32bit", "fact", aie_mac_lanes(AIE_MAC_32) * aie_mac_columns(AIE_MAC_32),
-          "UG1079" },
-        { "Table V", "peak_macs_per_cycle_16bit", "fact", aie_mac_lanes(AIE_MAC_16) * aie_mac_columns(AIE_MAC_16),
-          "UG1079" },
-        { "Table V", "simd_datapath_32bit", "fact", aie_mac_lanes(AIE_MAC_32), "lanes; one column" },
-        { "Table V", "simd_datapath_16bit", "fact", aie_mac_lanes(AIE_MAC_16),
+    const double all_32 = overall(w, 32), all_16 = overall(w, 16);
+    const double fc_rate = fc ? fc->printed_rate : (double)NAN, fc_roof = fc ? fc->roofline : (double)NAN;
+    const struct claim_ours list[] = {
+        { "abstract", "macs_per_cycle_geomean_32bit", "predicted", chosen(all_32), of_groups },
+        { "abstract", "macs_per_cycle_geomean_16bit", "predicted", chosen(all_16), of_groups },
+        { "abstract", "percent_of_peak_32bit", "predicted", chosen(all_32 / 8 * 100), "of 8" },
+        { "abstract", "percent_of_peak_16bit", "predicted", chosen(all_16 / 32 * 100), "of 32" },
+        { "Figure 8", "geomean_improvement_over_expert_code", "not comparable",
+          value_none("the experts' codes are not public"), "" },
+        { "abstract", "code_size_vs_expert", "not comparable", value_none("the experts' codes are not public"), "" },
+        { "Table V", "peak_macs_per_cycle_32bit", "fact",
+          value_of(aie_mac_lanes(AIE_MAC_32) * aie_mac_columns(AIE_MAC_32)), "UG1079" },
+        { "Table V", "peak_macs_per_cycle_16bit", "fact",
+          value_of(aie_mac_lanes(AIE_MAC_16) * aie_mac_columns(AIE_MAC_16)), "UG1079" },
+        { "Table V", "simd_datapath_32bit", "fact", value_of(aie_mac_lanes(AIE_MAC_32)), "lanes; one column" },
+        { "Table V", "simd_datapath_16bit", "fact", value_of(aie_mac_lanes(AIE_MAC_16)),
           "lanes; two columns (or 8 lanes; four)" },
-        { "Table V", "scratchpad_bytes", "fact", (double)w->params.memory_bytes / 1024,
+        { "Table V", "scratchpad_bytes", "fact", value_of((double)w->params.memory_bytes / 1024),
           "KB; 96 B a cycle only if the three accesses meet different banks" },
-        { "Table V", "scratchpad_ports", "fact", 32, "B for each of two loads and a store" },
-        { "Table V", "vector_register_file_bytes", "fact", AIE_N_V * AIE_V_BYTES,
+        { "Table V", "scratchpad_ports", "fact", value_of(32), "B for each of two loads and a store" },
+        { "Table V", "vector_register_file_bytes", "fact", value_of(AIE_N_V * AIE_V_BYTES),
           "ya and yd share xb; the paper does not say that z has 256 bits" },
-        { "Figure 10", "macs_per_cycle_geomean_32bit", "fitted", vyasa_geomean(w, VYASA_VI, 32, false),
+        { "Figure 10", "macs_per_cycle_geomean_32bit", "fitted", chosen(vyasa_geomean(w, VYASA_VI, 32, false)),
           "idle cycles before a row are the one fitted parameter" },
-        { "Figure 10", "macs_per_cycle_geomean_16bit", "fitted", vyasa_geomean(w, VYASA_VI, 16, false), "the same" },
-        { "Figure 11", "macs_per_cycle_geomean_32bit", "predicted", vyasa_geomean(w, VYASA_VII, 32, false),
+        { "Figure 10", "macs_per_cycle_geomean_16bit", "fitted", chosen(vyasa_geomean(w, VYASA_VI, 16, false)),
+          "the same" },
+        { "Figure 11", "macs_per_cycle_geomean_32bit", "predicted", chosen(vyasa_geomean(w, VYASA_VII, 32, false)),
           "FC has 128 KB of filters and runs in two parts" },
-        { "Figure 11", "macs_per_cycle_geomean_16bit", "predicted", vyasa_geomean(w, VYASA_VII, 16, false),
+        { "Figure 11", "macs_per_cycle_geomean_16bit", "predicted", chosen(vyasa_geomean(w, VYASA_VII, 16, false)),
           "the printed pipelined loop k of PW-1x1 and SS-3x1 has one iteration: here it is x" },
-        { "Figure 11", "roofline_peak_macs_per_cycle", "predicted", fc_roof,
+        { "Figure 11", "roofline_peak_macs_per_cycle", "predicted", chosen(fc_roof),
           "21.22 is 1,544 cycles: 1,024 and 8 to load, 512 for outputs moved twice, one after the other; units of a "
           "core "
           "work side by side" },
-        { "Figure 11", "macs_per_cycle", "predicted", fc_rate,
+        { "Figure 11", "macs_per_cycle", "predicted", chosen(fc_rate),
           "15.77 is 2,078 cycles: eight loads a block, one a cycle as all are of one tensor, and 30 cycles" },
-        { "Figure 11", "percent_of_workload_peak", "predicted", fc_rate / 21.22 * 100, "of the printed roofline" },
-        { "Figure 13", "macs_per_cycle_geomean_32bit", "predicted", vyasa_geomean(w, VYASA_CONV3D, 32, false),
+        { "Figure 11", "percent_of_workload_peak", "predicted", chosen(fc_rate / 21.22 * 100),
+          "of the printed roofline" },
+        { "Figure 13", "macs_per_cycle_geomean_32bit", "predicted", chosen(vyasa_geomean(w, VYASA_CONV3D, 32, false)),
           "no schedules are printed: the best of the paper's space" },
-        { "Figure 13", "macs_per_cycle_geomean_16bit", "predicted", vyasa_geomean(w, VYASA_CONV3D, 16, false),
+        { "Figure 13", "macs_per_cycle_geomean_16bit", "predicted", chosen(vyasa_geomean(w, VYASA_CONV3D, 16, false)),
           "no schedules are printed: the best of the paper's space" },
     };
 
-    memcpy(b, list, sizeof list);
-}
-
-static const struct beside *find_beside(const struct beside b[N_BESIDE], const char *figure, const char *metric)
-{
-    for (size_t i = 0; i < N_BESIDE; i++) {
-        if (!strcmp(b[i].figure, figure) && !strncmp(b[i].metric, metric, strlen(b[i].metric)))
-            return &b[i];
-    }
-    return NULL;
+    return claim_take(c, list, sizeof list / sizeof list[0]);
 }
 
 int vyasa_compare(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why)
 {
-    static const char *const names[] = { "paper", "figure_or_table", "workload", "metric", "value" };
-    char *path = exp_format("%s/published/others.csv", experiments_dir);
-    struct beside beside[N_BESIDE];
-    size_t c[5];
-    int err = exp_table_read(&w->published, path, why);
+    const int err = claims_read(&w->claims, experiments_dir, "Vyasa", why);
 
-    for (size_t i = 0; i < 5 && !err; i++)
-        err = exp_table_column(&w->published, names[i], &c[i], why);
-    list_beside(w, beside);
-    for (size_t r = 0; r < w->published.n_rows && !err; r++) {
-        const char *figure = exp_table_string(&w->published, r, c[1]),
-                   *metric = exp_table_string(&w->published, r, c[3]);
-        const struct beside *b = find_beside(beside, figure, metric);
-        NUMBER *n;
-        char *end;
-
-        if (strcmp(exp_table_string(&w->published, r, c[0]), "Vyasa") != 0)
-            continue;
-        if (!b) {
-            err = exp_fail(why, -EINVAL, "%s:%u: nothing of ours stands beside %s, %s", path, w->published.line[r],
-                           figure, metric);
-            break;
-        }
-        n = exp_append(&w->number, &w->n_numbers, sizeof *n);
-        *n = (NUMBER){ figure,      exp_table_string(&w->published, r, c[2]),
-                       metric,      exp_table_string(&w->published, r, c[4]),
-                       b->kind,     b->ours,
-                       (double)NAN, b->note };
-        if (isnan(b->ours) && b->note != no_experts)
-            n->note = "WORKLOAD chose others";
-        n->difference = 100 * (b->ours / strtod(n->printed, &end) - 1);
-        n->difference = *end || isnan(b->ours) ? (double)NAN : n->difference;
-    }
-    free(path);
-    return err;
+    return err ? err : claims_compare(&w->claims, find_ours, w, why);
 }
 
 /* ---- sensitivity ---- */

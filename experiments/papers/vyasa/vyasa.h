@@ -5,6 +5,7 @@
 #include "experiments/base/csv.h"
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
+#include "experiments/papers/claims/claims.h"
 #include "experiments/papers/vyasa/tune/tune.h"
 
 enum vyasa_group { VYASA_VI, VYASA_VII, VYASA_CONV3D, VYASA_N_GROUPS };
@@ -30,13 +31,6 @@ struct vyasa_row {
     double printed_rate, tuned_rate, operations_rate, roofline, intensity;
     double mac_busy, load_a_busy, load_b_busy, store_busy; /* percent of the cycles */
     bool is_seamless, is_checked;
-};
-
-/* A published number and ours. */
-struct vyasa_number {
-    const char *figure, *workload, *metric, *printed, *kind;
-    double ours, difference; /* percent; NaN */
-    const char *note;
 };
 
 struct vyasa_sensitivity {
@@ -66,15 +60,13 @@ struct vyasa_work {
     unsigned entry_cycles; /* fitted */
     struct vyasa_row *row; /* [n] */
     struct vyasa_found *found;
-    struct vyasa_number *number;
-    size_t n_numbers;
     struct vyasa_sensitivity *sensitivity;
     size_t n_sensitivity;
     struct vyasa_exact_row *exact;
     size_t n_exact;
     struct vyasa_reading *reading;
     size_t n_readings;
-    struct exp_table published;
+    struct claims claims;
     uint64_t simulated_cycles;
     double simulated_seconds, tune_seconds, slowest_seconds;
 };

@@ -173,11 +173,10 @@ int vyasa_read(struct vyasa_work *w, const char *experiments_dir, const char *pa
 void vyasa_work_release(struct vyasa_work *w)
 {
     exp_table_release(&w->table);
-    exp_table_release(&w->published);
+    claims_release(&w->claims);
     free(w->workload);
     free(w->row);
     free(w->found);
-    free(w->number);
     free(w->sensitivity);
     free(w->exact);
     free(w->reading);

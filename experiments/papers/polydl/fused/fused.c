@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/papers/claims/claims.h"
 #include "experiments/papers/polydl/analysis/affine.h"
 
 #define NAME(number, name, meaning) [number] = (name),
@@ -212,16 +213,12 @@ static const struct {
     [EXP_FUSED_CONV] = { "convolution + ReLU6", "Figure 21" },
 };
 
-/* Finds a printed number; "-" if there is none. */
-static const char *find_printed(const struct rec_rows *rows, const char *figure, const char *metric)
+/* Says what the paper prints of a pair; "-" if nothing. */
+static const char *say_printed(const struct claims *c, enum exp_fused_pair pair, const char *metric)
 {
-    const struct exp_polydl_printed *p = rows->row;
+    const char *value = claims_printed(c, printed[pair].figure, NULL, metric);
 
-    for (size_t i = 0; i < rows->n; i++) {
-        if (!strcmp(p[i].figure, figure) && !strcmp(p[i].metric, metric))
-            return p[i].value;
-    }
-    return "-";
+    return value ? value : "-";
 }
 
 double exp_fused_speedup(const struct exp_fused *f, enum exp_fused_pair pair, enum exp_fused_way over)
@@ -267,22 +264,22 @@ static double saved_percent(const struct exp_fused *f, enum exp_fused_pair pair,
     return lines[EXP_FUSED_APART] > 0 ? 100 * (1 - lines[EXP_FUSED_TOGETHER] / lines[EXP_FUSED_APART]) : 0;
 }
 
-static void print_pair(const struct exp_fused *f, enum exp_fused_pair pair, const struct rec_rows *t, FILE *out)
+static void print_pair(const struct exp_fused *f, enum exp_fused_pair pair, const struct claims *t, FILE *out)
 {
     char over_apart[32], over_peer[32];
 
     say_speedup(exp_fused_speedup(f, pair, EXP_FUSED_APART), over_apart, sizeof over_apart);
     say_speedup(exp_fused_speedup(f, pair, EXP_FUSED_ONEDNN), over_peer, sizeof over_peer);
     fprintf(out, "| %s | %zu of %zu | %s | %s | %s | %s | %.1f; %.1f; %.1f %% |\n", printed[pair].title,
-            count_timed(f, pair), f->n_layers, over_apart, find_printed(t, printed[pair].figure, "fused_over_unfused"),
-            over_peer, find_printed(t, printed[pair].figure, "fused_over_onednn"), saved_percent(f, pair, INTO_L1),
-            saved_percent(f, pair, INTO_L2), saved_percent(f, pair, TO_MEMORY));
+            count_timed(f, pair), f->n_layers, over_apart, say_printed(t, pair, "fused_over_unfused"), over_peer,
+            say_printed(t, pair, "fused_over_onednn"), saved_percent(f, pair, INTO_L1), saved_percent(f, pair, INTO_L2),
+            saved_percent(f, pair, TO_MEMORY));
 }
 
 int exp_fused_print(const struct exp_fused *f, const char *experiments_dir, FILE *out, struct exp_why *why)
 {
-    struct rec_rows t;
-    int err = exp_polydl_printed_read(&t, experiments_dir, why);
+    struct claims t;
+    int err = claims_read(&t, experiments_dir, "PolyDL", why);
 
     if (!err && f->n_layers) {
         fprintf(out,
@@ -294,6 +291,6 @@ int exp_fused_print(const struct exp_fused *f, const char *experiments_dir, FILE
         for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS; pair++)
             print_pair(f, pair, &t, out);
     }
-    rec_release(&t);
+    claims_release(&t);
     return err;
 }
