@@ -284,7 +284,7 @@ static void test_recorded(void)
         CU_ASSERT(x[EXP_PAPER_LOADS] > x[EXP_PAPER_MISSES_1] && x[EXP_PAPER_MISSES_1] > x[EXP_PAPER_MISSES_2]);
         CU_ASSERT(x[EXP_PAPER_MISSES_2] >= x[EXP_PAPER_MISSES_3] && x[EXP_PAPER_MISSES_3] > 0);
     }
-    CU_ASSERT(!*observed.why_not && strstr(observed.about, "resnet18/observed.csv"));
+    CU_ASSERT(!*observed.why && strstr(observed.about, "resnet18/observed.csv"));
     exp_paper_part_release(&counted);
     exp_paper_part_release(&observed);
     exp_models_release(&models);
@@ -322,8 +322,8 @@ static void test_networks(void)
     CU_ASSERT_EQUAL_FATAL(part.n_rows, 2);
     CU_ASSERT(part.row[1].value[EXP_PAPER_WHOLE] == 100 && part.row[1].value[EXP_PAPER_WAITING_CYCLES] == 18);
     CU_ASSERT(isnan(part.row[1].value[EXP_PAPER_WHOLE_ISSUE]));
-    CU_ASSERT_STRING_EQUAL(part.why_no_value[EXP_PAPER_WHOLE_ISSUE], "no clock");
-    CU_ASSERT(strstr(part.why_not, "no results of resnet18: make models; ") == part.why_not);
+    CU_ASSERT_STRING_EQUAL(part.reason[EXP_PAPER_WHOLE_ISSUE], "no clock");
+    CU_ASSERT(strstr(part.why, "no results of resnet18: make models; ") == part.why);
     exp_paper_set_of(&s, v, &part, EXP_PAPER_ALGO, 2);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_MODEL_SPEEDUP, 0, 0), 2, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_paper_of_model(&s, EXP_PAPER_OF_CONV_SHARE, 0, 0), 0.75, 1e-12);

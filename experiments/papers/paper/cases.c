@@ -25,8 +25,7 @@ const struct exp_paper_setting exp_paper_settings[EXP_PAPER_N_SETTINGS] = {
 struct case_row {
     const char *model, *layer, *algo;
     size_t layer_index;
-    double value[EXP_PAPER_N_VALUES];
-    const char *why[EXP_PAPER_N_VALUES]; /* of a value that is NaN */
+    struct value value[EXP_PAPER_N_VALUES];
 };
 
 static const struct rec_field fields[] = {
@@ -34,7 +33,7 @@ static const struct rec_field fields[] = {
     { EXP_COLUMN_LAYER_INDEX, REC_AT(ROW, layer_index) },
     { EXP_COLUMN_LAYER, REC_AT(ROW, layer) },
     { EXP_COLUMN_ALGO, REC_AT(ROW, algo) },
-#define VALUE(name, ...) { { __VA_ARGS__ }, REC_NAN_OR(ROW, value[EXP_PAPER_##name], why[EXP_PAPER_##name]) },
+#define VALUE(name, ...) { { __VA_ARGS__ }, REC_VALUE(ROW, value[EXP_PAPER_##name]) },
 #include "experiments/papers/paper/values.def"
 };
 
@@ -44,8 +43,7 @@ const struct rec_table exp_paper_cases_table = REC_TABLE("cases.csv", fields, RO
 
 static void take(ROW *row, enum exp_paper_value v, double x, const char *why)
 {
-    row->value[v] = why ? (double)NAN : x;
-    row->why[v] = why ? why : "it is no number";
+    row->value[v] = why ? value_none(why) : value_if_finite(x, "it is no number");
 }
 
 /* Returns the standard deviation of the rounds, in percent of their mean: the paper reports it. */
@@ -65,16 +63,16 @@ static double spread_of(const struct exp_measured *m)
 static void take_times(ROW *row, const struct exp_case *c, double peak)
 {
     const struct exp_measured *m = &c->measured;
-    const char *why = m->why_no_time, *why_no_phases = exp_case_why_no_phases(c);
-    const char *why_no_spread = why ? why : m->n_samples < 2 ? "one round has no spread" : NULL;
+    const char *why = m->why_no_time, *unphased = exp_case_why_no_phases(c);
+    const char *alone = why ? why : m->n_samples < 2 ? "one round has no spread" : NULL;
     const struct exp_phases *p = &m->phases;
 
     take(row, EXP_PAPER_TIME, exp_case_times(c).low_mean, why);
-    take(row, EXP_PAPER_SPREAD, spread_of(m), why_no_spread);
+    take(row, EXP_PAPER_SPREAD, spread_of(m), alone);
     take(row, EXP_PAPER_ROUNDS, (double)m->n_samples, why);
-    take(row, EXP_PAPER_PACKING, (double)(exp_phases_packing_ns(p) + p->step_ns[CONV_STEP_IM2COL]), why_no_phases);
-    take(row, EXP_PAPER_KERNEL, (double)exp_phases_kernel_ns(p), why_no_phases);
-    take(row, EXP_PAPER_STEPS, (double)p->total_ns, why_no_phases);
+    take(row, EXP_PAPER_PACKING, (double)(exp_phases_packing_ns(p) + p->step_ns[CONV_STEP_IM2COL]), unphased);
+    take(row, EXP_PAPER_KERNEL, (double)exp_phases_kernel_ns(p), unphased);
+    take(row, EXP_PAPER_STEPS, (double)p->total_ns, unphased);
     take(row, EXP_PAPER_PEAK, peak, isnan(peak) ? "there is no loop for this CPU's peak" : NULL);
 }
 
@@ -114,7 +112,9 @@ static void take_plan(ROW *row, const struct exp_case *c)
 
 static ROW row_of(const struct exp_experiment *e, const struct exp_case *c, enum exp_paper_kind kind, double peak)
 {
-    ROW row = { e->model->name, c->layer->name, c->algo->name, c->layer->index, { 0 }, { NULL } };
+    ROW row = {
+        .model = e->model->name, .layer = c->layer->name, .algo = c->algo->name, .layer_index = c->layer->index
+    };
 
     for (int v = 1; v < EXP_PAPER_N_VALUES; v++)
         take(&row, (enum exp_paper_value)v, 0, REC_DOES_NOT_APPLY);
@@ -163,11 +163,11 @@ struct exp_paper_row *exp_paper_part_add(struct exp_paper_part *p, size_t model,
     return row;
 }
 
-/* Says why a column lacks numbers; the first reason stays. */
+/* Says why a column lacks numbers, unless why is NULL; the first reason stays. */
 static void lacks(struct exp_paper_part *p, enum exp_paper_value value, const char *why)
 {
-    if (!*p->why_no_value[value])
-        exp_say(p->why_no_value[value], sizeof p->why_no_value[value], "%s", why);
+    if (why && strcmp(why, REC_DOES_NOT_APPLY) != 0 && !*p->reason[value])
+        exp_say(p->reason[value], sizeof p->reason[value], "%s", why);
 }
 
 /* ---- reading ---- */
@@ -194,9 +194,8 @@ static int read_row(struct exp_paper_part *p, const struct rec_rows *rows, size_
                         layer ? "algorithm" : "layer");
     row = exp_paper_part_add(p, index, layer, algo);
     for (int v = 1; v < EXP_PAPER_N_VALUES; v++) {
-        row->value[v] = from->value[v];
-        if (from->why[v] && strcmp(from->why[v], REC_DOES_NOT_APPLY) != 0)
-            lacks(p, (enum exp_paper_value)v, from->why[v]);
+        row->value[v] = from->value[v].number;
+        lacks(p, (enum exp_paper_value)v, from->value[v].why);
     }
     return 0;
 }
@@ -257,12 +256,12 @@ static bool read_counts(struct exp_paper_part *p, const void *counts, const char
                                             .layer_index = row->layer->index,
                                             .quantity = ctr_quantity_index(taken[i].quantity),
                                             .cache = p->setting->cache };
-        const char *why_not;
-        const double x = exp_counts_find(counts, &key, &why_not);
+        const char *reason;
+        const double x = exp_counts_find(counts, &key, &reason);
 
         row->value[taken[i].value] = x;
         if (isnan(x))
-            lacks(p, taken[i].value, why_not);
+            lacks(p, taken[i].value, reason);
         else
             any = true;
     }
@@ -283,7 +282,7 @@ int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const 
             err = read_model(p, &models->model[m], m, read_counts, &c, why);
     }
     if (!p->n_rows)
-        exp_say(p->why_not, sizeof p->why_not, "no counts of these models were recorded");
+        exp_say(p->why, sizeof p->why, "no counts of these models were recorded");
     exp_counts_release(&c);
     return err;
 }
@@ -291,18 +290,17 @@ int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const 
 #define OBSERVED struct observed_row
 struct observed_row {
     const char *algo, *tensor, *phase;
-    double layer_index, level_index, reads, load_misses; /* NaN: none */
-    const char *why_none;
+    struct value layer_index, level_index, reads, load_misses;
 };
 
 static const struct rec_field observed_fields[] = {
-    { { "layer_index", "", "", "" }, REC_NAN_OR(OBSERVED, layer_index, why_none) },
+    { { "layer_index", "", "", "" }, REC_VALUE(OBSERVED, layer_index) },
     { { "algo", "", "", "" }, REC_AT(OBSERVED, algo) },
-    { { "level_index", "", "", "" }, REC_NAN_OR(OBSERVED, level_index, why_none) },
+    { { "level_index", "", "", "" }, REC_VALUE(OBSERVED, level_index) },
     { { "tensor", "", "", "" }, REC_AT(OBSERVED, tensor) },
     { { "phase", "", "", "" }, REC_AT(OBSERVED, phase) },
-    { { "observed_reads", "", "", "" }, REC_NAN_OR(OBSERVED, reads, why_none) },
-    { { "observed_load_misses", "", "", "" }, REC_NAN_OR(OBSERVED, load_misses, why_none) },
+    { { "observed_reads", "", "", "" }, REC_VALUE(OBSERVED, reads) },
+    { { "observed_load_misses", "", "", "" }, REC_VALUE(OBSERVED, load_misses) },
 };
 
 static const struct rec_table observed_table = REC_TABLE("observed.csv", observed_fields, OBSERVED);
@@ -319,11 +317,12 @@ static bool read_observed(struct exp_paper_part *p, const void *rows, const char
     (void)model;
     for (; x < end; x++) {
         if (strcmp(x->tensor, "all") != 0 || strcmp(x->phase, "all") != 0 || strcmp(x->algo, row->algo->name) != 0 ||
-            x->layer_index != row->layer->index)
+            x->layer_index.number != row->layer->index)
             continue;
         any = true;
-        if (x->level_index >= 0 && x->level_index < sizeof values / sizeof values[0])
-            row->value[values[(size_t)x->level_index]] = x->level_index > 0 ? x->load_misses : x->reads;
+        if (x->level_index.number >= 0 && x->level_index.number < sizeof values / sizeof values[0])
+            row->value[values[(size_t)x->level_index.number]] =
+                x->level_index.number > 0 ? x->load_misses.number : x->reads.number;
     }
     return any;
 }
@@ -368,8 +367,8 @@ int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_paper_opt
         free(path);
     }
     if (!p->n_rows)
-        exp_say(p->why_not, sizeof p->why_not,
-                "none of these models was observed: make experiment MODEL=... MACHINE=%s", p->setting->machine);
+        exp_say(p->why, sizeof p->why, "none of these models was observed: make experiment MODEL=... MACHINE=%s",
+                p->setting->machine);
     return err;
 }
 
@@ -378,8 +377,7 @@ int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_paper_opt
 #define NETWORK struct network_row
 struct network_row {
     const char *algo;
-    double is_fused, value[6];
-    const char *why_not_fused, *why[6];
+    struct value is_fused, value[6];
 };
 
 static const enum exp_paper_value network_values[] = { EXP_PAPER_TIME,           EXP_PAPER_WHOLE,
@@ -388,18 +386,14 @@ static const enum exp_paper_value network_values[] = { EXP_PAPER_TIME,          
 
 #define NETWORK_NUMBER(i, name)                                                                                        \
     {                                                                                                                  \
-        { name, "", "", "" }, REC_NAN_OR(NETWORK, value[i], why[i])                                                    \
+        { name, "", "", "" }, REC_VALUE(NETWORK, value[i])                                                             \
     }
 
 static const struct rec_field network_fields[] = {
-    { { "algo", "", "", "" }, REC_AT(NETWORK, algo) },
-    { { "fused", "", "", "" }, REC_NAN_OR(NETWORK, is_fused, why_not_fused) },
-    NETWORK_NUMBER(0, "measured_conv_time_ns"),
-    NETWORK_NUMBER(1, "measured_time_ns"),
-    NETWORK_NUMBER(2, "estimated_conv_issue_cycles"),
-    NETWORK_NUMBER(3, "estimated_issue_cycles"),
-    NETWORK_NUMBER(4, "estimated_conv_cycles"),
-    NETWORK_NUMBER(5, "estimated_cycles"),
+    { { "algo", "", "", "" }, REC_AT(NETWORK, algo) }, { { "fused", "", "", "" }, REC_VALUE(NETWORK, is_fused) },
+    NETWORK_NUMBER(0, "measured_conv_time_ns"),        NETWORK_NUMBER(1, "measured_time_ns"),
+    NETWORK_NUMBER(2, "estimated_conv_issue_cycles"),  NETWORK_NUMBER(3, "estimated_issue_cycles"),
+    NETWORK_NUMBER(4, "estimated_conv_cycles"),        NETWORK_NUMBER(5, "estimated_cycles"),
 };
 
 static const struct rec_table network_table = REC_TABLE("network.csv", network_fields, NETWORK);
@@ -410,13 +404,12 @@ static void take_network(struct exp_paper_part *p, const NETWORK *from, const st
     const struct exp_algo *algo = exp_algo_find(from->algo);
     struct exp_paper_row *row;
 
-    if (from->is_fused != 0 || !algo)
+    if (from->is_fused.number != 0 || !algo)
         return;
     row = exp_paper_part_add(p, index, model->layer, algo);
     for (size_t i = 0; i < sizeof network_values / sizeof network_values[0]; i++) {
-        row->value[network_values[i]] = from->value[i];
-        if (isnan(from->value[i]) && from->why[i])
-            lacks(p, network_values[i], from->why[i]);
+        row->value[network_values[i]] = from->value[i].number;
+        lacks(p, network_values[i], from->value[i].why);
     }
 }
 
@@ -441,7 +434,7 @@ static void say_missing_networks(struct exp_paper_part *p, const char *models)
 
     if (*models)
         exp_say(
-            p->why_not, sizeof p->why_not,
+            p->why, sizeof p->why,
             "no results of %s: make models; then for each make network MODEL=results/onnx/<model>.onnx FUSE=no%s%s%s",
             models, is_here ? "" : " MACHINE=", is_here ? "" : p->setting->machine, is_here ? "" : " TIMING=0");
 }

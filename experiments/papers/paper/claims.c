@@ -190,14 +190,14 @@ static double made_of(const struct exp_paper_claim *c, const struct exp_paper_se
 }
 
 /* Says why a view has no such number. */
-static void say_why_not(const struct exp_paper_findings *f, const struct exp_paper_view *v, char *text, size_t bytes)
+static void say_reason(const struct exp_paper_findings *f, const struct exp_paper_view *v, char *text, size_t bytes)
 {
     const struct exp_paper_part *part = &f->part[v->setting];
-    const char *why = part->why_not;
+    const char *why = part->why;
     const enum exp_paper_value columns[] = { v->time, v->packing, v->peak, v->spread, v->misses, v->loads };
 
     for (size_t i = 0; i < sizeof columns / sizeof columns[0] && !*why; i++)
-        why = part->why_no_value[columns[i]];
+        why = part->reason[columns[i]];
     exp_say(text, bytes, "%s", *why ? why : "this source has no such number or no such convolution");
 }
 
@@ -246,7 +246,7 @@ static void compare(const struct exp_paper_findings *f, const struct exp_paper_v
     if (!isnan(r->ours) && !is_of_one)
         take_same_models(f, s, r);
     if (isnan(r->ours))
-        say_why_not(f, v, r->says, sizeof r->says);
+        say_reason(f, v, r->says, sizeof r->says);
     else if (!is_of_one && !f->has_whole_set)
         exp_say(r->says, sizeof r->says, "the paper's number is of its seven models");
     else

@@ -68,14 +68,14 @@ static const char *paper_text(const struct exp_paper_findings *f, const struct p
 static bool say_source(const struct exp_paper_findings *f, const struct part *p, const struct exp_paper_set *s,
                        const char *before, FILE *out)
 {
-    const char *why_not = f->part[s->view->setting].why_not;
+    const char *why = f->part[s->view->setting].why;
     double x = number_of(s, p);
 
-    if (isnan(x) && !*why_not)
+    if (isnan(x) && !*why)
         return false;
     fprintf(out, "%s%s ", before, s->view->heading);
     if (isnan(x))
-        fprintf(out, "has none: %s", why_not);
+        fprintf(out, "has none: %s", why);
     else
         exp_paper_put(x, out);
     if (!isnan(x) && exp_paper_set_models(s) < f->models->n)
@@ -220,7 +220,7 @@ static void print_summary(const struct exp_paper_findings *f, FILE *out)
     for (size_t s = 0; s < EXP_PAPER_N_SETTINGS; s++) {
         const struct exp_paper_part *part = &f->part[s];
 
-        fprintf(out, "- %s: %s\n", part->setting->what, *part->why_not ? part->why_not : part->about);
+        fprintf(out, "- %s: %s\n", part->setting->what, *part->why ? part->why : part->about);
     }
 }
 

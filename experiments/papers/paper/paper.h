@@ -58,9 +58,9 @@ struct exp_paper_part {
     const struct exp_paper_setting *setting;
     struct exp_paper_row *row; /* model by model, layer by layer, Base first */
     size_t n_rows;
-    char why_not[256];                          /* the first reason why a number is missing; "": none is */
-    char why_no_value[EXP_PAPER_N_VALUES][160]; /* the same, column by column */
-    char about[2560];                           /* how it was made, in one line */
+    char why[256];                        /* the first reason why a number is missing; "": none is */
+    char reason[EXP_PAPER_N_VALUES][160]; /* the first reason of each column */
+    char about[2560];                     /* how it was made, in one line */
 };
 
 void exp_paper_part_release(struct exp_paper_part *p);
@@ -85,7 +85,7 @@ int exp_paper_cases_read(struct exp_paper_part *p, const char *folder, const str
 
 /*
  * Adds rows for the layers that a real computer's counters counted (show/counts.h): cycles, loads, and lines that
- * demand brought into L1 as its misses. Models without counts are named in why_not. Returns 0 or -errno with one line
+ * demand brought into L1 as its misses. Models without counts are named in the part's why. Returns 0 or -errno with one line
  * in why.
  */
 int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const struct exp_models *models,
@@ -112,7 +112,7 @@ int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_paper_opt
 /*
  * Adds rows for the networks that `make network` ran or simulated (network.csv): what their convolutions take, and the
  * whole. Looks into <results>/<machine>/network/<model>/, and then into results/reference/. Models that are in neither
- * are named in why_not, with what to type. Returns 0 or -errno with one line in why.
+ * are named in the part's why, with what to type. Returns 0 or -errno with one line in why.
  */
 int exp_paper_networks_read(struct exp_paper_part *p, const struct exp_paper_options *options,
                             const struct exp_models *models, struct exp_why *why);

@@ -289,8 +289,8 @@ static int set_up(struct exp_paper_work *w, struct exp_why *why)
 
         w->part[s].setting = setting;
         if (setting->kind == EXP_PAPER_TIMED && !w->options->timing)
-            exp_say(w->part[s].why_not, sizeof w->part[s].why_not, "%s", EXP_UNTIMED);
-        if (setting->kind == EXP_PAPER_RECORDED || setting->kind == EXP_PAPER_NETWORKS || *w->part[s].why_not ||
+            exp_say(w->part[s].why, sizeof w->part[s].why, "%s", EXP_UNTIMED);
+        if (setting->kind == EXP_PAPER_RECORDED || setting->kind == EXP_PAPER_NETWORKS || *w->part[s].why ||
             is_looked_up(w, setting))
             continue;
         err = exp_machine_find(&w->setup[s].machine, setting->machine, w->options->results, why);
@@ -444,10 +444,10 @@ static int replay_all(struct exp_paper_work *w, struct exp_why *why)
     return err;
 }
 
-static void say_why_no_guest(const struct exp_paper_work *w, struct exp_paper_part *p)
+static void say_no_guest(const struct exp_paper_work *w, struct exp_paper_part *p)
 {
-    char *text = *p->why_not ? p->why_not : p->about;
-    size_t bytes = *p->why_not ? sizeof p->why_not : sizeof p->about;
+    char *text = *p->why ? p->why : p->about;
+    size_t bytes = *p->why ? sizeof p->why : sizeof p->about;
 
     if (*w->options->why_no_guest)
         exp_say_more(text, bytes, "%snothing was observed now: %s", *text ? "; " : "", w->options->why_no_guest);
@@ -465,7 +465,7 @@ static int look_up(struct exp_paper_work *w, struct exp_why *why)
         if (!err && is_looked_up(w, &exp_paper_settings[s]))
             err = exp_paper_observed_read(&w->part[s], w->options, w->models, why);
         if (exp_paper_settings[s].kind == EXP_PAPER_OBSERVED)
-            say_why_no_guest(w, &w->part[s]);
+            say_no_guest(w, &w->part[s]);
     }
     return err;
 }
