@@ -282,7 +282,7 @@ static void test_rankings(void)
     exp_rank_release(&r);
     b->polydl.n_layers = 2;
     CU_ASSERT_EQUAL_FATAL(exp_rank_make(&r, &b->polydl, 1, NULL, &why), 0);
-    CU_ASSERT(!r.learnt[EXP_POLYDL_ONE].net.weight && strstr(r.learnt[EXP_POLYDL_ONE].why_not, "10 layers"));
+    CU_ASSERT(!r.learnt[EXP_POLYDL_ONE].net.weight && strstr(r.learnt[EXP_POLYDL_ONE].why, "10 layers"));
     CU_ASSERT_EQUAL(r.layer[0].verdict[EXP_POLYDL_ONE][EXP_RANKING_DNN].n, 0);
     exp_rank_release(&r);
     b->polydl.n_layers = N_LAYERS + 1;
@@ -305,14 +305,14 @@ static void test_batches(void)
         CU_ASSERT_EQUAL(f.layer[i].shape.n, 28);
         CU_ASSERT_EQUAL(f.layer[i].output_bytes, 28 * p->k * conv_windows(p) * sizeof(float));
         CU_ASSERT_DOUBLE_EQUAL(f.layer[i].flops, 28 * b->layer[i].flops, 1);
-        CU_ASSERT_STRING_EQUAL(f.layer[i].why_not, "");
+        CU_ASSERT_STRING_EQUAL(f.layer[i].why, "");
         most = exp_fused_bytes(&f.layer[i]) > most ? exp_fused_bytes(&f.layer[i]) : most;
     }
     exp_fused_release(&f);
     exp_fused_plan(&f, &b->polydl, 28, most - 1);
     for (size_t i = 0; i < f.n_layers; i++) {
-        CU_ASSERT_EQUAL(*f.layer[i].why_not != 0, exp_fused_bytes(&f.layer[i]) == most);
-        n_left_out += *f.layer[i].why_not != 0;
+        CU_ASSERT_EQUAL(*f.layer[i].why != 0, exp_fused_bytes(&f.layer[i]) == most);
+        n_left_out += *f.layer[i].why != 0;
     }
     CU_ASSERT(n_left_out > 0 && n_left_out < N_LAYERS);
     exp_fused_release(&f);

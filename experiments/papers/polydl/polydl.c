@@ -15,7 +15,7 @@ static const char *const known[] = { "alexnet",  "fastrcnn", "googlenetv1", "goo
 
 enum { N_KNOWN = sizeof known / sizeof known[0], NAME_BYTES = 64 };
 
-#define GEMM_TABLE EXP_EXPERIMENTS_DIR "/polydl/gemm.csv"
+#define GEMM_TABLE EXP_EXPERIMENTS_DIR "/papers/polydl/gemm.csv"
 
 #define NAME(number, name, meaning) name,
 const char *const exp_polydl_baseline_names[EXP_N_POLYDL_BASELINES] = { EXP_EACH_POLYDL_BASELINE(NAME) };
@@ -141,8 +141,8 @@ static int plan_layer(struct exp_polydl_layer *l, const struct exp_model *model,
             .block = exp_variant_block(&layer->problem, &what),
             .n_images = 1,
         };
-    exp_say(l->why_not, sizeof l->why_not, "%s", what.text);
-    if (*l->why_not)
+    exp_say(l->why, sizeof l->why, "%s", what.text);
+    if (*l->why)
         return 0;
     err = exp_variants_make(&l->variants, &l->source, variants, &what);
     l->of = exp_new(l->variants.n + 1, sizeof *l->of);
@@ -166,7 +166,7 @@ int exp_polydl_plan(struct exp_polydl *p, const struct exp_models *m, const stru
     }
     if (err || exp_polydl_n_variants(p))
         return err;
-    return exp_fail(why, -EINVAL, "no layer has variants; %s: %s", p->layer[0].name, p->layer[0].why_not);
+    return exp_fail(why, -EINVAL, "no layer has variants; %s: %s", p->layer[0].name, p->layer[0].why);
 }
 
 void exp_polydl_release(struct exp_polydl *p)

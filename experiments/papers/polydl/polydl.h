@@ -76,7 +76,7 @@ struct exp_polydl_layer {
     struct exp_variant_source source; /* with one image */
     const struct conv_problem *shape; /* the convolution; a GEMM is one of K channels, N filters and M windows, 1x1 */
     double flops;                     /* two per multiply-add, of one image */
-    char why_not[160];                /* "": it has variants */
+    char why[160];                    /* "": it has variants */
     struct exp_variants variants;
     struct exp_polydl_variant *of; /* [variants.n] what is known of each */
     struct exp_polydl_time baseline[EXP_N_POLYDL_BASELINES];

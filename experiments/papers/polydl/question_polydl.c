@@ -37,8 +37,8 @@ struct session {
     struct exp_results results;
     struct exp_store *store;
     struct exp_tasks_counts timed, simulated, fused_timed, fused_simulated;
-    char why_no_times[256]; /* "": they are taken */
-    struct exp_why why_no_dnnl;
+    char untimed[256]; /* "": they are taken */
+    struct exp_why no_dnnl;
     char what[768];
     struct exp_why why;
 };
@@ -54,8 +54,8 @@ static int choose_kernel(struct session *s)
 
     s->small = hint ? conv_small_of(hint->isa) : conv_small_best();
     s->timing.uses_xsmm = !strcmp(name, XSMM);
-    if (s->timing.uses_xsmm && exp_xsmm_why_not())
-        return exp_fail(&s->why, -ENOENT, "UKR=%s: %s", name, exp_xsmm_why_not());
+    if (s->timing.uses_xsmm && exp_xsmm_missing())
+        return exp_fail(&s->why, -ENOENT, "UKR=%s: %s", name, exp_xsmm_missing());
     if (!*name || s->timing.uses_xsmm)
         return 0;
     if (!sim_cpu_isa_find(name, &isa) || conv_small_of(isa)->isa != isa)
@@ -70,11 +70,11 @@ static void look_here(struct session *s)
     struct exp_why why;
 
     if (!s->options.timing)
-        exp_say(s->why_no_times, sizeof s->why_no_times, "TIMING=0");
+        exp_say(s->untimed, sizeof s->untimed, "TIMING=0");
     else if (exp_machine_why_not_here(&s->machine, &why))
-        exp_say(s->why_no_times, sizeof s->why_no_times, "this computer is not %s: %s", s->machine.name, why.text);
+        exp_say(s->untimed, sizeof s->untimed, "this computer is not %s: %s", s->machine.name, why.text);
     else if (!conv_small_runs(s->small))
-        exp_say(s->why_no_times, sizeof s->why_no_times, "this computer cannot execute %s", s->small->name);
+        exp_say(s->untimed, sizeof s->untimed, "this computer cannot execute %s", s->small->name);
 }
 
 /* Loads what is timed beside the variants. */
@@ -84,7 +84,7 @@ static int prepare_timing(struct session *s)
 
     if (!err)
         err = exp_setup_init(&s->here, "", "", &s->why);
-    if (!err && exp_dnnl_load(&s->dnnl, &s->why_no_dnnl))
+    if (!err && exp_dnnl_load(&s->dnnl, &s->no_dnnl))
         s->dnnl = NULL;
     s->timing = (struct exp_polydl_timing){ .setup = &s->here,
                                             .dnnl = s->dnnl,
@@ -104,8 +104,8 @@ static void say_left_out(const struct session *s)
     for (size_t i = 0; i < s->polydl.n_layers; i++) {
         const struct exp_polydl_layer *l = &s->polydl.layer[i];
 
-        if (*l->why_not)
-            fprintf(stderr, "polydl: %s %s is left out: %s\n", l->model, l->name, l->why_not);
+        if (*l->why)
+            fprintf(stderr, "polydl: %s %s is left out: %s\n", l->model, l->name, l->why);
     }
 }
 
@@ -115,13 +115,12 @@ static void describe(struct session *s)
             "PolyDL's variants, commit %s; micro-kernel %s, replayed as %s on %s, cold caches, one image; ",
             *s->options.commit ? s->options.commit : "unknown", s->timing.uses_xsmm ? XSMM : s->small->name,
             s->small->name, *s->machine.description ? s->machine.description : s->machine.name);
-    if (*s->why_no_times)
-        exp_say_more(s->what, sizeof s->what, "not timed: %s", s->why_no_times);
+    if (*s->untimed)
+        exp_say_more(s->what, sizeof s->what, "not timed: %s", s->untimed);
     else
         exp_say_more(s->what, sizeof s->what,
                      "an image per thread, %u threads at most (PolyDL: 28 images on 28 cores); oneDNN %s; LIBXSMM %s",
-                     s->timing.n_threads, s->dnnl ? exp_dnnl_version(s->dnnl) : s->why_no_dnnl.text,
-                     exp_xsmm_version());
+                     s->timing.n_threads, s->dnnl ? exp_dnnl_version(s->dnnl) : s->no_dnnl.text, exp_xsmm_version());
 }
 
 /* Returns half of this computer's memory. */
@@ -146,7 +145,7 @@ static int prepare(void *session)
         err = choose_kernel(s);
     if (!err)
         look_here(s);
-    if (!err && !*s->why_no_times)
+    if (!err && !*s->untimed)
         err = prepare_timing(s);
     if (!err)
         err = exp_polydl_plan(&s->polydl, &s->models, &s->machine, o->variants, &s->why);
@@ -154,7 +153,7 @@ static int prepare(void *session)
         return err;
     exp_fused_plan(&s->fused, &s->polydl, o->batch, usable_bytes());
     s->replayed.machine = s->machine;
-    exp_results_time(&s->results, *s->why_no_times ? s->why_no_times : NULL);
+    exp_results_time(&s->results, *s->untimed ? s->untimed : NULL);
     describe(s);
     return exp_setup_init(&s->replayed, "", "", &s->why);
 }
@@ -188,7 +187,7 @@ static int work(void *session)
     struct exp_tasks_options o = { .n_threads = s->options.jobs, .rules.retries_failed = true };
     const double seconds[EXP_N_WORKS] = {
         [EXP_WORK_ROUNDS] =
-            *s->why_no_times ? 0 : exp_polydl_seconds(&s->polydl, &s->timing) + exp_fused_seconds(&s->fused, &fused),
+            *s->untimed ? 0 : exp_polydl_seconds(&s->polydl, &s->timing) + exp_fused_seconds(&s->fused, &fused),
         [EXP_WORK_REPLAY] = exp_polydl_seconds(&s->polydl, NULL) + exp_fused_seconds(&s->fused, NULL),
         [EXP_WORK_ANALYSE] = exp_analyses_seconds(&s->polydl, s->options.jobs),
     };
@@ -198,9 +197,9 @@ static int work(void *session)
     err = exp_store_asked(&s->store, s->options.store, s->options.results, NULL, &s->why);
     o.store = s->store;
     o.progress = exp_main_progress(seconds);
-    if (!err && !*s->why_no_times)
+    if (!err && !*s->untimed)
         err = exp_polydl_measure(&s->polydl, &s->timing, &o, &s->timed, &s->why);
-    if (!err && !*s->why_no_times)
+    if (!err && !*s->untimed)
         err = exp_fused_measure(&s->fused, &fused, &o, &s->fused_timed, &s->why);
     if (!err)
         err = exp_polydl_simulate(&s->polydl, s->small, &o, &s->simulated, &s->why);
@@ -296,7 +295,7 @@ static bool set_variables(const void *session, struct exp_variables *v)
         exp_variables_add(v, "ranking_names", "", exp_rankings[r].name);
     for (size_t r = 0; r < EXP_N_RANKINGS; r++)
         exp_variables_add(v, "ranking_titles", "\"", exp_rankings[r].title);
-    return !*((const struct session *)session)->why_no_times;
+    return !*((const struct session *)session)->untimed;
 }
 
 static void say_counts(const char *what, const struct exp_tasks_counts *c)
@@ -312,11 +311,11 @@ static int write_tables(void *session)
         .fused = &s->fused,
         .run = s->what,
         .experiments_dir = EXP_EXPERIMENTS_DIR,
-        .why_no_times = *s->why_no_times ? s->why_no_times : "not measured",
+        .untimed = *s->untimed ? s->untimed : "not measured",
     };
     int err = exp_rank_write(&ranked, &s->results.dir, &s->why);
 
-    return err ? err : exp_fused_write(&s->fused, &s->results.dir, s->what, s->why_no_times, &s->why);
+    return err ? err : exp_fused_write(&s->fused, &s->results.dir, s->what, s->untimed, &s->why);
 }
 
 static int answer(void *session)

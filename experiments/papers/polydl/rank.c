@@ -146,7 +146,7 @@ static size_t collect(struct pairs *to, const struct exp_rank *r, enum exp_polyd
         const struct ranked c = { &r->polydl->layer[i], r->analyses.of[i], NULL, threads };
         const size_t n = c.layer->variants.n, before = to->n;
 
-        if (r->layer[i].is_training != is_training || *c.layer->why_not)
+        if (r->layer[i].is_training != is_training || *c.layer->why)
             continue;
         for (size_t k = 0; k < n * n && k < MAX_LAYER_PAIRS; k++) {
             const size_t pair = n * n <= MAX_LAYER_PAIRS ? k : (size_t)(exp_random_next(&state) % (n * n));
@@ -175,7 +175,7 @@ static int note_epoch(void *lesson, size_t epoch, double loss)
     return exp_interrupted() ? -EINTR : 0;
 }
 
-/* Trains a net on the times of so many threads. Too few layers are no error: why_not says so. */
+/* Trains a net on the times of so many threads. Too few layers are no error: the why of what was learnt says so. */
 static int learn(struct exp_rank *r, enum exp_polydl_threads threads, struct exp_why *why)
 {
     struct exp_rank_learnt *learnt = &r->learnt[threads];
@@ -185,7 +185,7 @@ static int learn(struct exp_rank *r, enum exp_polydl_threads threads, struct exp
 
     collect(&held_out, r, threads, false);
     if (n_layers < EXP_RANK_MIN_LAYERS) {
-        exp_say(learnt->why_not, sizeof learnt->why_not,
+        exp_say(learnt->why, sizeof learnt->why,
                 "the net wants %d layers with times of several variants to learn from; there are %zu",
                 EXP_RANK_MIN_LAYERS, n_layers);
     } else {

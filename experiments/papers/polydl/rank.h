@@ -52,7 +52,7 @@ enum { EXP_RANK_MIN_LAYERS = 10 };
 
 struct exp_rank_learnt {
     struct exp_rank_net net; /* .weight is NULL if nothing was learnt */
-    char why_not[160];       /* "" if it was */
+    char why[160];           /* "" if it was */
     size_t n_pairs;
     double loss[EXP_RANK_EPOCHS], held_out_loss[EXP_RANK_EPOCHS]; /* mean cross entropy; NaN without pairs */
 };

@@ -27,7 +27,7 @@ struct exp_rank_results {
     const struct exp_fused *fused; /* printed.csv has numbers of these, too */
     const char *run;               /* what was run, with its commit: every table says it */
     const char *experiments_dir;
-    const char *why_no_times; /* says why what was not timed was not */
+    const char *untimed; /* says why what was not timed was not */
 };
 
 extern const struct rec_table exp_polydl_variants_table, exp_polydl_baselines_table, exp_best_table,

@@ -46,15 +46,13 @@ static struct about about(const struct exp_rank_results *x, size_t layer, enum e
 /* Says what rows of both have: a layer, and rounds of what it was timed with. */
 struct timed {
     struct about about;
-    double macs, spread_percent, gflops;
-    struct exp_polydl_time time;
-    const char *why_not; /* NULL: it was timed */
+    double macs;
+    uint64_t n_rounds;
+    struct value fastest_ns, median_ns, spread_percent, gflops;
 };
 
 struct simulated {
-    struct exp_polydl_simulated of;
-    uint64_t misses[EXP_N_NAMED_LEVELS];
-    const char *why_not, *why_no_cycles; /* the first is NULL if it was simulated */
+    struct value share, loads, misses[EXP_N_NAMED_LEVELS], lines_read, lines_written, cycles, traffic_cycles;
 };
 
 struct variant_row {
@@ -67,7 +65,7 @@ struct variant_row {
 struct baseline_row {
     struct timed one;
     const char *baseline;
-    double share;
+    struct value share;
 };
 
 #define VARIANT struct variant_row
@@ -80,28 +78,28 @@ struct baseline_row {
     { { "block", "", "channels of a block of the layouts; 0 for a GEMM", "" }, REC_AT(row, one.about.of.source.block) }
 #define TIME_FIELDS(row)                                                                                               \
     { EXP_COLUMN_MACS, REC_AT(row, one.macs) },                                                                        \
-    { EXP_COLUMN_TIME_MIN, REC_OR(row, one.time.fastest_ns, one.why_not) },                                            \
-    { EXP_COLUMN_TIME_MEDIAN, REC_OR(row, one.time.median_ns, one.why_not) },                                          \
+    { EXP_COLUMN_TIME_MIN, REC_VALUE(row, one.fastest_ns) },                                            \
+    { EXP_COLUMN_TIME_MEDIAN, REC_VALUE(row, one.median_ns) },                                          \
     { { "measured_spread_percent", "%", "how far the median lies above the fastest round", "clock" },                  \
-      REC_OR(row, one.spread_percent, one.why_not) },                                                                  \
-    { EXP_COLUMN_REPS, REC_AT(row, one.time.n_rounds) },                                                               \
+      REC_VALUE(row, one.spread_percent) },                                                                  \
+    { EXP_COLUMN_REPS, REC_AT(row, one.n_rounds) },                                                               \
     { { "measured_gflops", "GFLOP/s", "2 * macs / measured_time_min_ns", "clock" },                                    \
-      REC_OR(row, one.gflops, one.why_not) }
+      REC_VALUE(row, one.gflops) }
 #define COUNT(name, unit, meaning, by, member)                                                                         \
-    { { #by "_" name, unit, meaning, "replay" }, REC_OR(VARIANT, by.member, by.why_not) }
+    { { #by "_" name, unit, meaning, "replay" }, REC_VALUE(VARIANT, by.member) }
 #define CYCLES(name, meaning, by, member)                                                                              \
-    { { #by "_" name, "cycles", "estimate: " meaning, "replay" }, REC_NAN_OR(VARIANT, by.of.member, by.why_no_cycles) }
+    { { #by "_" name, "cycles", "estimate: " meaning, "replay" }, REC_VALUE(VARIANT, by.member) }
 #define SIMULATED_FIELDS(by, how)                                                                                      \
     COUNT("share", "",                                                                                                 \
           "of the calls of the micro-kernel that are simulated: of large layers the first ones, and counts are "       \
           "scaled",                                                                                                    \
-          by, of.share),                                                                                               \
-    COUNT("loads", "", "load instructions, " how, by, of.total.loads),                                                 \
+          by, share),                                                                                               \
+    COUNT("loads", "", "load instructions, " how, by, loads),                                                 \
     COUNT("l1_load_misses", "", "loads that the first level did not serve", by, misses[0]),                            \
     COUNT("l2_load_misses", "", "... nor the second", by, misses[1]),                                                  \
     COUNT("l3_load_misses", "", "... nor the last", by, misses[2]),                                                    \
-    COUNT("memory_read_lines", "lines", "fetched from memory", by, of.total.memory_read_lines),                        \
-    COUNT("memory_written_lines", "lines", "written back to memory", by, of.total.memory_written_lines),               \
+    COUNT("memory_read_lines", "lines", "fetched from memory", by, lines_read),                        \
+    COUNT("memory_written_lines", "lines", "written back to memory", by, lines_written),               \
     CYCLES("cycles", "instructions issued without waiting, and what loads then wait by latencies", by, cycles),        \
     CYCLES("traffic_cycles",                                                                                           \
            "the same instructions, and every line that moves between levels, either way, by the bandwidth of the "     \
@@ -116,11 +114,10 @@ static const struct rec_field variant_columns[] = {
     TIME_FIELDS(VARIANT),
     { { "two_threads_time_min_ns", "ns",
         "fastest round of two threads: with an image each, of a GEMM sharing the parallel loop", "clock" },
-      REC_OR(VARIANT, two.time.fastest_ns, two.why_not) },
-    { { "two_threads_time_median_ns", "ns", "median of these", "clock" },
-      REC_OR(VARIANT, two.time.median_ns, two.why_not) },
+      REC_VALUE(VARIANT, two.fastest_ns) },
+    { { "two_threads_time_median_ns", "ns", "median of these", "clock" }, REC_VALUE(VARIANT, two.median_ns) },
     { { "two_threads_gflops", "GFLOP/s", "of both threads, of the fastest round", "clock" },
-      REC_OR(VARIANT, two.gflops, two.why_not) },
+      REC_VALUE(VARIANT, two.gflops) },
     SIMULATED_FIELDS(alone, "one image, cold caches, the machine's caches alone"),
     SIMULATED_FIELDS(whole, "the same with prefetchers and TLBs, as the machine's file has them"),
 };
@@ -138,7 +135,7 @@ static const struct rec_field baseline_columns[] = {
         "of the outermost loop's iterations that ran: of loops that are slow the first ones do, and their times are "
         "scaled",
         "" },
-      REC_OR(BASELINE, share, one.why_not) },
+      REC_VALUE(BASELINE, share) },
 };
 const struct rec_table exp_polydl_variants_table = REC_TABLE("variants.csv", variant_columns, VARIANT);
 const struct rec_table exp_polydl_baselines_table = REC_TABLE("baselines.csv", baseline_columns, BASELINE);
@@ -147,28 +144,35 @@ static struct timed timed(const struct exp_rank_results *x, size_t layer, const 
                           enum exp_polydl_threads threads)
 {
     const struct about a = about(x, layer, threads);
+    const char *why = t->n_rounds ? NULL : x->untimed;
 
     return (struct timed){
         .about = a,
         .macs = a.of.flops / 2,
-        .time = *t,
-        .spread_percent = 100 * (t->median_ns / t->fastest_ns - 1),
-        .gflops = exp_polydl_flops(&a.of, threads) / t->fastest_ns,
-        .why_not = t->n_rounds ? NULL : x->why_no_times,
+        .n_rounds = t->n_rounds,
+        .fastest_ns = value_or(t->fastest_ns, why),
+        .median_ns = value_or(t->median_ns, why),
+        .spread_percent = value_or(100 * (t->median_ns / t->fastest_ns - 1), why),
+        .gflops = value_or(exp_polydl_flops(&a.of, threads) / t->fastest_ns, why),
     };
 }
 
 static struct simulated simulated(const struct exp_polydl_simulated *s, size_t n_levels)
 {
+    static const char unissued[] = "the machine's file does not state what it issues";
     const struct sim_stats levels = { .n_levels = n_levels };
-    struct simulated x = { .of = *s, .why_no_cycles = "the machine's file does not state what it issues" };
+    const char *why = s->is_known ? NULL : "not simulated";
+    struct simulated x = {
+        .share = value_or(s->share, why),
+        .loads = value_or((double)s->total.loads, why),
+        .lines_read = value_or((double)s->total.memory_read_lines, why),
+        .lines_written = value_or((double)s->total.memory_written_lines, why),
+        .cycles = why ? value_none(why) : value_if_finite(s->cycles, unissued),
+        .traffic_cycles = why ? value_none(why) : value_if_finite(s->traffic_cycles, unissued),
+    };
 
-    if (!s->is_known) {
-        x.why_not = x.why_no_cycles = "not simulated";
-        x.of.cycles = x.of.traffic_cycles = (double)NAN;
-    }
     for (size_t i = 0; i < EXP_N_NAMED_LEVELS; i++)
-        x.misses[i] = s->total.level[exp_named_level(&levels, i)].load_misses;
+        x.misses[i] = value_or((double)s->total.level[exp_named_level(&levels, i)].load_misses, why);
     return x;
 }
 
@@ -198,7 +202,7 @@ static void put_baselines(struct exp_csv *csv, const struct exp_rank_results *x,
     for (enum exp_polydl_baseline b = 0; b < EXP_N_POLYDL_BASELINES && l->variants.n; b++)
         rec_put(csv, &exp_polydl_baselines_table,
                 &(BASELINE){ timed(x, layer, &l->baseline[b], EXP_POLYDL_ONE), exp_polydl_baseline_names[b],
-                             exp_polydl_timed_share(l, b) });
+                             value_or(exp_polydl_timed_share(l, b), l->baseline[b].n_rounds ? NULL : x->untimed) });
 }
 
 /* ---- the fastest ---- */

@@ -93,9 +93,9 @@ void exp_rank_print(const struct exp_rank *r, FILE *out)
         if (fair != EXP_RANK_ALL)
             print_part(r, t, EXP_RANK_ALL, out);
         print_part(r, t, EXP_RANK_GEMMS, out);
-        if (*r->learnt[t].why_not)
+        if (*r->learnt[t].why)
             fprintf(out, "\nPolyDL-DNN is missing on %u thread%s: %s.\n", exp_polydl_n_threads(t), plural(t),
-                    r->learnt[t].why_not);
+                    r->learnt[t].why);
     }
     fprintf(out, "\ntotals.csv has these by model, too, and for the layers that the net was trained on.\n");
 }

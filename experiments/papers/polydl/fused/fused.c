@@ -71,7 +71,7 @@ static void make_layer(struct exp_fused_layer *l, const struct exp_polydl_layer 
     l->shape.n = n_images;
     l->output_bytes = (uint64_t)n_images * l->shape.k * conv_windows(&l->shape) * sizeof(float);
     if (exp_fused_bytes(l) > most_bytes)
-        exp_say(l->why_not, sizeof l->why_not, "%zu images take %.1f GiB of memory and %.1f may be used", n_images,
+        exp_say(l->why, sizeof l->why, "%zu images take %.1f GiB of memory and %.1f may be used", n_images,
                 (double)exp_fused_bytes(l) / (1 << 30), (double)most_bytes / (1 << 30));
 }
 
@@ -102,20 +102,19 @@ enum border { INTO_L1, INTO_L2, TO_MEMORY, N_BORDERS };
 struct fusion_row {
     const char *model, *layer, *operators, *verdict;
     uint64_t images, output_bytes, rounds;
-    double time_ns[EXP_N_FUSED_WAYS], fused_over[EXP_N_FUSED_WAYS];
-    const char *why_not, *no_peer;             /* of times; of oneDNN's */
-    double apart[N_BORDERS], fused[N_BORDERS]; /* lines */
+    struct value time_ns[EXP_N_FUSED_WAYS], fused_over[EXP_N_FUSED_WAYS];
+    struct value apart[N_BORDERS], fused[N_BORDERS]; /* lines */
 };
 
 #define FUSION struct fusion_row
 
 /* clang-format off */
 #define LINES_FIELDS(way, how)                                                                                         \
-    { { #way "_l1_lines", "lines", "brought into the first level, " how, "replay" }, REC_AT(FUSION, way[INTO_L1]) },   \
+    { { #way "_l1_lines", "lines", "brought into the first level, " how, "replay" }, REC_VALUE(FUSION, way[INTO_L1]) },   \
     { { #way "_l2_lines", "lines", "brought into the second", "replay" },                                              \
-      REC_NAN_AS(FUSION, way[INTO_L2], "the machine has one level") },                                                 \
+      REC_VALUE(FUSION, way[INTO_L2]) },                                                 \
     { { #way "_memory_lines", "lines", "read from memory and written to it", "replay" },                               \
-      REC_AT(FUSION, way[TO_MEMORY]) }
+      REC_VALUE(FUSION, way[TO_MEMORY]) }
 /* clang-format on */
 
 static const struct rec_field columns[] = {
@@ -128,15 +127,14 @@ static const struct rec_field columns[] = {
     { { "output_bytes", "bytes", "of the tensor that both operators write", "" }, REC_AT(FUSION, output_bytes) },
     { { "verdict", "", "of Algorithm 3", "" }, REC_AT(FUSION, verdict) },
     { { "apart_time_min_ns", "ns", "fastest round of two passes", "clock" },
-      REC_NAN_OR(FUSION, time_ns[EXP_FUSED_APART], why_not) },
-    { { "fused_time_min_ns", "ns", "... of one", "clock" }, REC_NAN_OR(FUSION, time_ns[EXP_FUSED_TOGETHER], why_not) },
+      REC_VALUE(FUSION, time_ns[EXP_FUSED_APART]) },
+    { { "fused_time_min_ns", "ns", "... of one", "clock" }, REC_VALUE(FUSION, time_ns[EXP_FUSED_TOGETHER]) },
     { { "onednn_time_min_ns", "ns", "... of oneDNN, which fuses them, too", "clock" },
-      REC_NAN_OR(FUSION, time_ns[EXP_FUSED_ONEDNN], no_peer) },
+      REC_VALUE(FUSION, time_ns[EXP_FUSED_ONEDNN]) },
     { { "measured_reps", "", "rounds", "" }, REC_AT(FUSION, rounds) },
     { { "speedup_over_apart", "", "fused: how many times as fast as two passes", "clock" },
-      REC_NAN_OR(FUSION, fused_over[EXP_FUSED_APART], why_not) },
-    { { "speedup_over_onednn", "", "... as oneDNN", "clock" },
-      REC_NAN_OR(FUSION, fused_over[EXP_FUSED_ONEDNN], no_peer) },
+      REC_VALUE(FUSION, fused_over[EXP_FUSED_APART]) },
+    { { "speedup_over_onednn", "", "... as oneDNN", "clock" }, REC_VALUE(FUSION, fused_over[EXP_FUSED_ONEDNN]) },
     LINES_FIELDS(apart, "two passes, cold caches, the machine's caches alone"),
     LINES_FIELDS(fused, "one pass, the same"),
 };
@@ -161,9 +159,9 @@ static double lines_at(const struct sim_cell *c, enum border b)
 }
 
 static void put_row(struct exp_csv *csv, const struct exp_fused *f, const struct exp_fused_layer *l,
-                    enum exp_fused_pair pair, const char *why_no_times)
+                    enum exp_fused_pair pair, const char *untimed)
 {
-    const char *why_not = *why_no_times ? why_no_times : l->why_not;
+    const char *reason = *untimed ? untimed : *l->why ? l->why : NULL;
     FUSION row = {
         .model = l->of->model,
         .layer = l->of->name,
@@ -172,24 +170,26 @@ static void put_row(struct exp_csv *csv, const struct exp_fused *f, const struct
         .images = l->shape.n,
         .output_bytes = l->output_bytes,
         .rounds = l->time[pair][EXP_FUSED_TOGETHER].n_rounds,
-        .why_not = *why_not ? why_not : "not measured",
-        .no_peer = *why_not ? why_not : "oneDNN is not there, or has no implementation",
     };
 
     for (enum exp_fused_way way = 0; way < EXP_N_FUSED_WAYS; way++) {
-        row.time_ns[way] = time_of(l, pair, way);
-        row.fused_over[way] = speedup(l, pair, way);
+        const char *why = reason                    ? reason
+                          : way == EXP_FUSED_ONEDNN ? "oneDNN is not there, or has no implementation"
+                                                    : "not measured";
+
+        row.time_ns[way] = value_if_finite(time_of(l, pair, way), why);
+        row.fused_over[way] = value_if_finite(speedup(l, pair, way), why);
     }
     for (enum border b = 0; b < N_BORDERS; b++) {
-        const bool is_there = b != INTO_L2 || f->machine->n_levels > 1;
+        const char *why = b != INTO_L2 || f->machine->n_levels > 1 ? NULL : "the machine has one level";
 
-        row.apart[b] = is_there ? lines_at(&l->simulated[pair][EXP_FUSED_APART], b) : (double)NAN;
-        row.fused[b] = is_there ? lines_at(&l->simulated[pair][EXP_FUSED_TOGETHER], b) : (double)NAN;
+        row.apart[b] = value_or(lines_at(&l->simulated[pair][EXP_FUSED_APART], b), why);
+        row.fused[b] = value_or(lines_at(&l->simulated[pair][EXP_FUSED_TOGETHER], b), why);
     }
     rec_put(csv, &exp_fused_table, &row);
 }
 
-int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *run, const char *why_no_times,
+int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *run, const char *untimed,
                     struct exp_why *why)
 {
     struct exp_csv *csv = exp_csv_begin(dir, &exp_fused_table.file, "operators fused and apart, timed and simulated");
@@ -198,7 +198,7 @@ int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, con
     exp_csv_header(csv, "machine", "%s: %s", f->machine->name, f->machine->description);
     for (size_t i = 0; i < f->n_layers; i++) {
         for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS; pair++)
-            put_row(csv, f, &f->layer[i], pair, why_no_times);
+            put_row(csv, f, &f->layer[i], pair, untimed);
     }
     return exp_csv_close(csv, why);
 }

@@ -37,7 +37,7 @@ struct exp_fused_layer {
     struct conv_problem shape; /* of all images */
     double flops;              /* of the convolution, all images */
     uint64_t output_bytes;
-    char why_not[160];   /* "": it is timed; else it has no times */
+    char why[160];       /* "": it is timed; else it has no times */
     const char *verdict; /* of Algorithm 3, for both pairs: how they are fused, or why not */
     struct exp_polydl_time time[EXP_N_FUSED_PAIRS][EXP_N_FUSED_WAYS];
     struct sim_cell simulated[EXP_N_FUSED_PAIRS][EXP_FUSED_ONEDNN]; /* through caches alone, cold; of our ways */
@@ -91,7 +91,7 @@ double exp_fused_speedup(const struct exp_fused *f, enum exp_fused_pair pair, en
  * Writes fusion.csv into an open folder; `run` says what was run, with its commit. Returns 0, or -errno with one line
  * in why.
  */
-int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *run, const char *why_no_times,
+int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *run, const char *untimed,
                     struct exp_why *why);
 
 /* Prints what fusing brings, in time and in lines, beside what PolyDL prints in Figures 20 and 21. */

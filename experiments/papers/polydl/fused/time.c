@@ -254,9 +254,9 @@ static int time_pair(struct bench *b, enum exp_fused_pair pair, struct exp_fused
 static int time_layer(struct exp_fused_layer *l, const struct exp_polydl_timing *t, struct exp_why *why)
 {
     struct bench b = { .in = NULL };
-    int err = *l->why_not ? 0 : open(&b, l, t, why);
+    int err = *l->why ? 0 : open(&b, l, t, why);
 
-    for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS && !err && !*l->why_not; pair++) {
+    for (enum exp_fused_pair pair = 0; pair < EXP_N_FUSED_PAIRS && !err && !*l->why; pair++) {
         err = check(&b, pair, l, why);
         if (!err)
             err = time_pair(&b, pair, l, t);
@@ -406,7 +406,7 @@ static int run_all(struct work *w, struct exp_tasks t, const char *setting, cons
     for (size_t i = 0; i < f->n_layers; i++) {
         const struct exp_fused_layer *l = &f->layer[i];
 
-        if (first_same(f, i) == i && !(w->timing && *l->why_not))
+        if (first_same(f, i) == i && !(w->timing && *l->why))
             exp_polydl_jobs_add(&w->jobs, (struct exp_polydl_job){ .layer = i },
                                 (struct exp_task){ .kind = t.doing,
                                                    .name = exp_format("%s %s", l->of->model, l->of->name),

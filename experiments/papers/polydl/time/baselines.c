@@ -9,7 +9,7 @@
 #include <libxsmm.h>
 #include <libxsmm_version.h>
 
-const char *exp_xsmm_why_not(void)
+const char *exp_xsmm_missing(void)
 {
     return NULL;
 }
@@ -38,14 +38,14 @@ exp_xsmm_fn exp_xsmm_compile(const struct conv_small_args *a)
 
 #else
 
-const char *exp_xsmm_why_not(void)
+const char *exp_xsmm_missing(void)
 {
     return "built without LIBXSMM's header: install libxsmm-dev and build again";
 }
 
 const char *exp_xsmm_version(void)
 {
-    return exp_xsmm_why_not();
+    return exp_xsmm_missing();
 }
 
 exp_xsmm_fn exp_xsmm_compile(const struct conv_small_args *a)

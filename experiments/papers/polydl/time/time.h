@@ -195,7 +195,7 @@ void exp_unblock_output(const struct conv_problem *p, size_t block, const float 
 typedef void (*exp_xsmm_fn)(const float *a, const float *b, float *c);
 
 /* Says why there is no LIBXSMM, or NULL; and its version, or why there is none. */
-const char *exp_xsmm_why_not(void);
+const char *exp_xsmm_missing(void);
 const char *exp_xsmm_version(void);
 
 /*
