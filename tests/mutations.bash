@@ -229,7 +229,6 @@ mutant "LIFT: a multiply-add does not wait for its accumulator" experiments/pape
 mutant "LIFT: what was spilled is there at once" experiments/papers/lift/cost.c 's/core->forward_cycles : 0\)/0 : 0)/' lift_replay
 mutant "LIFT: stores of machine code are loads" experiments/papers/lift/cost.c 's/width_of\(i\), SIM_STORE/width_of(i), SIM_LOAD/' lift_replay
 mutant "LIFT: the other groups of a row weigh as one" experiments/papers/lift/replay.c 's/local \* \(double\)\(t->groups\[0\] - 1\)/local/' lift_replay
-mutant "LIFT: a quad asks for a line four times" experiments/papers/lift/gpu.c 's/if \(other < n\)/if (false)/' lift_replay
 mutant "LIFT: points are picked by their times" experiments/papers/lift/rank.c 's/sizeof \*p, compare_costs/sizeof *p, compare_times/' lift_replay
 mutant "LIFT: random points are drawn as often as they come" experiments/papers/lift/rank.c 's/none_faster \*= 1 - is_drawn;/none_faster *= 1;/' lift_replay
 mutant "a network in sequence: steps count what the steps before them did" experiments/network/sequence.c \

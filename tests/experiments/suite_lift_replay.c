@@ -1,7 +1,7 @@
 /*
- * LIFT's text as C: the work-items compute the convolution; the accesses follow from the parameters, element by
- * element, and equal the accesses seen by Oclgrind in the text as OpenCL C; costs of code, on loops of known cycles;
- * parts of the work, a GPU's order, and rankings, on numbers known by hand.
+ * LIFT's text as C: what its work-items compute is the convolution; what they access is what the parameters say,
+ * element by element, and what Oclgrind sees of the same text as OpenCL C; what code costs, on loops whose cycles are
+ * known; parts of the work, and rankings, on numbers that are known by hand.
  */
 #define _GNU_SOURCE
 #include <CUnit/CUnit.h>
@@ -594,43 +594,6 @@ static void parts_stand_for_the_whole(void)
                    part[i].stores, whole[i].loads, whole[i].stores);
 }
 
-/* ---- a GPU's order ---- */
-
-/*
- * Neighbouring work-items read neighbouring vectors, or distant vectors: a quad has the fewest requests, or the most.
- */
-static void quads_coalesce(void)
-{
-    static const char *const texts[] = {
-        "tile=3 pad_y=0 pad_x=0 band=1 kernels=1 lanes=1 windows=1 elements=36 vector=4 coalesced=1 unroll=1 joined=0 "
-        "flags=0",
-        "tile=3 pad_y=0 pad_x=0 band=1 kernels=1 lanes=1 windows=1 elements=36 vector=4 coalesced=0 unroll=1 joined=0 "
-        "flags=0"
-    };
-    struct conv_problem layer = { IMAGES(1, 16, 3, 3), FILTERS(4, 3, 3), UNIT_STEPS, .groups = 1 };
-    struct lift_gpu to[2];
-    struct sim_machine m;
-
-    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&layer, why.text, sizeof why.text), 0);
-    CU_ASSERT_EQUAL_FATAL(sim_machine_read(&m, "experiments/papers/lift/mali-g72.cfg", why.text, sizeof why.text), 0);
-    for (size_t i = 0; i < 2; i++) {
-        struct lift_point p;
-        struct lift_program g;
-
-        CU_ASSERT_EQUAL_FATAL(lift_point_parse(&p, texts[i], &why), 0);
-        lift_program_make(&g, &layer, &p);
-        test_check(!lift_gpu(&to[i], &g, &m, UINT64_MAX, &why), "%s", why.text);
-        lift_program_release(&g);
-    }
-    CU_ASSERT_EQUAL(to[0].accesses, to[1].accesses);
-    /*
-     * For each of 4 filters, 4 chunks of 9 vectors: a quad's 4 vectors of the input, and of the filter, lie in a line,
-     * or in 4; all the rest is equal.
-     */
-    CU_ASSERT_EQUAL(to[1].requests - to[0].requests, 4 * 9 * 2 * 3);
-    CU_ASSERT_EQUAL(to[0].core_lines, to[1].core_lines);
-}
-
 /* ---- rankings ---- */
 
 static void rankings_are_judged(void)
@@ -667,7 +630,6 @@ static const struct test_case cases[] = {
     { "loops cost what is known of them", loops_cost_what_is_known },
     { "short chains run beside each other", short_chains_run_beside_each_other },
     { "a part of the work stands for all of it", parts_stand_for_the_whole },
-    { "quads of work-items coalesce what they read", quads_coalesce },
     { "rankings are judged by times", rankings_are_judged },
     { NULL, NULL },
 };

@@ -65,14 +65,10 @@ static int prepare(void *session)
     return err;
 }
 
-/* Ranks the points by replays, and has a look at a GPU's order. */
 static int rank_points(struct session *s)
 {
-    int err;
-
     s->ranking = (struct lift_ranking_work){ .study = &s->work, .machine = &s->machine, .n_threads = s->options.jobs };
-    err = lift_rank(&s->ranking, &s->why);
-    return err ? err : lift_rank_gpu(&s->ranking, EXP_EXPERIMENTS_DIR, &s->why);
+    return lift_rank(&s->ranking, &s->why);
 }
 
 /* Fails if no layer has a point: with the reason of the first. */
@@ -178,8 +174,6 @@ static int write_tables(void *session)
         err = rec_write(&lift_replay_table, s->ranking.row, w->n_points, dir, s->what, &s->why);
     if (!err && s->options.replay)
         err = rec_write(&lift_ranks_table, s->ranking.rank, s->ranking.n_ranks, dir, s->what, &s->why);
-    if (!err && s->options.replay)
-        err = rec_write(&lift_gpu_table, s->ranking.gpu, s->ranking.n_gpu, dir, s->what, &s->why);
     for (size_t i = 0; i < w->n_layers && !err; i++)
         err = *w->layer[i].best ? write_text(s, &w->layer[i]) : 0;
     return err;
@@ -260,7 +254,7 @@ const struct exp_question question_lift = {
     EXP_SESSION(struct session),
     EXP_RESULTS(struct session),
     .tables = { &lift_layers_table, &lift_points_table, &lift_numbers_table, &lift_memory_table, &lift_replay_table,
-                &lift_ranks_table, &lift_gpu_table },
+                &lift_ranks_table },
     .about_tables = "Times are of the device that the first line names, with one thread unless THREADS says otherwise.",
     .prepare = prepare,
     .work = work,

@@ -45,18 +45,9 @@ struct lift_ranking_work {
     struct lift_replay_row *row; /* [study->n_points] */
     struct lift_rank_row *rank;  /* [layers * LIFT_N_RANKINGS] */
     size_t n_ranks;
-    struct lift_gpu_row *gpu;
-    size_t n_gpu;
 };
 
-/* A row of gpu.csv: a point in the order of a GPU's quads, by a model (gpu.c). */
-struct lift_gpu_row {
-    const char *layer, *what;
-    char point[256], why[160];
-    struct lift_gpu g;
-};
-
-extern const struct rec_table lift_replay_table, lift_ranks_table, lift_gpu_table;
+extern const struct rec_table lift_replay_table, lift_ranks_table;
 
 /*
  * Replays all points of the study, on so many threads, those that the store does not have; and judges the rankings.
@@ -64,11 +55,6 @@ extern const struct rec_table lift_replay_table, lift_ranks_table, lift_gpu_tabl
  */
 int lift_rank(struct lift_ranking_work *w, struct exp_why *why);
 
-/*
- * Replays, in the order of the quads of a GPU whose machine file is in the folder of experiments, each layer's fastest
- * point, its fastest one whose chunks are coalesced, and the same without that. Returns as lift_rank.
- */
-int lift_rank_gpu(struct lift_ranking_work *w, const char *experiments_dir, struct exp_why *why);
 void lift_rank_release(struct lift_ranking_work *w);
 
 /* Tells how long so many points take, of one thread of a usual computer. */

@@ -6,7 +6,6 @@
  *
  *   build.c    the text as C: compiled, loaded, and run by work-items
  *   replay.c   a part of each kernel's work, simulated, and what all of it costs
- *   gpu.c      the same accesses in the order of a GPU's quads
  *   rank.c     how well estimates rank the points that were timed
  */
 #ifndef EXPERIMENTS_PAPERS_LIFT_REPLAY_H
@@ -116,26 +115,5 @@ void lift_replayer_free(struct lift_replayer *r); /* NULL is fine */
  */
 int lift_replay(struct lift_replayer *r, const struct conv_problem *layer, const struct lift_point *p, size_t n,
                 struct lift_replayed *to, struct exp_why *why);
-
-/* ---- a GPU's order (gpu.c): a model that nothing here can judge ---- */
-
-enum { LIFT_GPU_CORES = 12 };
-
-/*
- * What a program amounts to where work-groups are dealt out to cores, quads of four work-items beside each other access
- * in lockstep, what a quad accesses in one line is one request, and 16 quads of a core take turns, access by access.
- */
-struct lift_gpu {
-    double accesses, requests;       /* of work-items; of quads, each for a line */
-    double core_lines, shared_lines; /* into the cores' first levels; into the one that they share */
-    double n_left_out;               /* accesses of work-items that make too many */
-};
-
-/*
- * Replays so many accesses of each kernel, through a machine of two levels (mali-g72.cfg is one), and counts what all
- * of its work amounts to. Returns 0 or -errno, with one line in why.
- */
-int lift_gpu(struct lift_gpu *to, const struct lift_program *g, const struct sim_machine *m, uint64_t enough,
-             struct exp_why *why);
 
 #endif
