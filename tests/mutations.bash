@@ -110,12 +110,12 @@ mutant "a long nest's misses are those of its first calls" experiments/papers/po
 mutant "printed numbers of held-out layers are of all" experiments/papers/polydl/printed.c \
     's/!\(held_out && r->layer\[i\]\.is_training\)/!(held_out \&\& false)/' polydl_judge
 mutant "fused operators have one image" experiments/papers/polydl/fused/fused.c 's/l->shape\.n = n_images/l->shape.n = 1/' tests/experiments/polydl.sh
-mutant "judge: a layer's chosen schedule counts as the best one" experiments/judge/judge.c \
-    's/s->chosen \+= v->value\[y\]\[v->chosen\]/s->chosen += best_value(v, (enum exp_yardstick)y)/' judge
-mutant "judge: regret is a share of what was chosen" experiments/judge/judge.c \
+mutant "judge: a layer's chosen schedule counts as the best one" experiments/choices/choice.c \
+    's/s->chosen \+= c->cost\[c->chosen\]/s->chosen += c->cost[exp_choice_best(c)]/' judge
+mutant "judge: regret is a share of what was chosen" experiments/choices/judge.c \
     's/\(s->chosen - s->best\) \/ s->best/(s->chosen - s->best) \/ s->chosen/' judge
-mutant "judge: layers that lose against Base count as won" experiments/judge/judge.c \
-    's/c->n_pays \+= exp_ratio_side\(&t->speedup\) > 0/c->n_pays += exp_ratio_side(\&t->speedup) < 0/' judge
+mutant "judge: layers that lose against Base count as won" experiments/choices/judge.c \
+    's/c->n_pays \+= exp_ratio_side\(&v\[i\]\.measured\) > 0/c->n_pays += exp_ratio_side(\&v[i].measured) < 0/' judge
 mutant "peers: layers that are slower count as won" experiments/peers/report.c 's/t->won_percent \+= ratio > 1/t->won_percent += ratio < 1/' peers
 mutant "peers: a network's speed-up is turned round" experiments/peers/report.c \
     's/base_ns \/ t\.times\.low_mean/t.times.low_mean \/ base_ns/' peers
@@ -319,7 +319,7 @@ mutant "copies that count every other class as one" counters/observe/rewrite.awk
 mutant "copies that count no calls" counters/observe/rewrite.awk 's/^    count\(class_of\(name, rest/    if (name !~ \/^call\/) count(class_of(name, rest/' 'make test SUITE=observe_stack'
 mutant "times at another clock" experiments/show/counts.c 's/t\[i\]\.fastest_ns \* c->ran_at_ghz/t[i].fastest_ns/' tests/experiments/validate.sh
 mutant "times whose plan is today's" experiments/show/counts.c 's/reading < N_READINGS \&\& /reading < 2 \&\& /' tests/experiments/validate.sh
-mutant "a pick of the most cycles" experiments/run/picks.c 's/row->simulated <= exp_cycles/row->simulated >= exp_cycles/' tests/experiments/cli.sh
+mutant "a pick of the most cycles" experiments/choices/picks.c 's/value_of\(exp_cycles/value_of(-exp_cycles/' tests/experiments/cli.sh
 mutant "a prefetcher's lines by the one beside it" sim/full/engine_full_access_tmpl.h 's/\(place \+ 1\) << SIM_FULL_PLACE_AT/(place ? place : 1) << SIM_FULL_PLACE_AT/' sim_random
 mutant "a prefetcher's late lines as in time" sim/full/engine_full_path_tmpl.h 's/by->late \+= is_late/by->late += 0/' sim_random
 mutant "what a lone prefetcher finds there is not asked for" sim/full/engine_full_tmpl.h 's/^ +a->counts->asked\+\+;//' sim_random

@@ -43,6 +43,7 @@ measure
 show
 observe
 emit
+choices
 network'
 # Above the rooms are the questions.
 floors[experiments]+=$'\n'$(.ci/questions --files | cut -d/ -f2 | grep -vxF "${floors[experiments]}" | sort -u | paste -sd ' ')
@@ -125,7 +126,7 @@ goes_wrong() {
 }
 
 check "an include upwards is found" goes_wrong experiments experiments/bench/x.c experiments/observe/y.h
-check "... and one to the side" goes_wrong experiments experiments/judge/x.c experiments/peers/y.h
+check "... and one to the side" goes_wrong experiments experiments/compare/x.c experiments/peers/y.h
 check "... and one from a room to a file above it" goes_wrong sim sim/base/x.h sim/hierarchy.h
 check "... and one from such a file" goes_wrong sim sim/hierarchy.c sim/full/y.h
 check "... and one from a folder in a room" goes_wrong kernels kernels/ukr/avx2/x.c kernels/nest/y.h

@@ -9,6 +9,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "counters/host/ctr_emulated.h"
 #include "experiments/bench/case/published.h"
+#include "experiments/choices/choice.h"
 #include "experiments/bench/course/question.h"
 #include "experiments/bench/course/variables.h"
 #include "experiments/show/agreement.h"

@@ -25,6 +25,7 @@
 #include "experiments/bench/course/options_shared.h"
 #include "experiments/bench/plugin/plugin.h"
 #include "experiments/bench/case/published.h"
+#include "experiments/choices/choice.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
 

@@ -30,16 +30,6 @@ int exp_counted_write(const struct exp_counts_source *s, const char *host, const
 const char *const *exp_counted_files(void);
 
 /*
- * What simulated cycles would choose in each layer, among the algorithms that are there, beside what was fastest.
- * Writes picks.csv; says it in a sentence or two, "" if there are no cycles. Writing returns 0, or -errno with one line
- * in why.
- */
-int exp_picks_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why);
-void exp_picks_say(const struct exp_report *r, char *text, size_t bytes);
-
-extern const struct rec_table exp_picks_table;
-
-/*
  * What each prefetcher of the simulated machine did: prefetchers.csv; of the first level's in a sentence, "" if they
  * brought nothing. Writing returns 0, or -errno with one line in why.
  */

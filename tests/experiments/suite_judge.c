@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
-#include "experiments/judge/judge.h"
+#include "experiments/choices/judge.h"
 #include "experiments/bench/replay/replay.h"
 #include "tests/suites.h"
 
@@ -18,13 +18,15 @@ enum { IS, WS }; /* variants, in the order of their list */
  */
 static struct exp_judgement verdict(double is, double ws, size_t chosen)
 {
-    struct exp_judgement v = { .chosen = chosen, .is_pointwise = chosen == WS, .speedup = 3, .issue_speedup = 2 };
+    struct exp_judgement v = { .is_pointwise = chosen == WS, .speedup = 3, .issue_speedup = 2 };
 
+    v.clock = (struct exp_choice){ .n = EXP_N_VARIANTS, .chosen = chosen };
     for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
+        v.choice[y] = v.clock;
         for (size_t i = 0; i < EXP_N_VARIANTS; i++)
-            v.value[y][i] = i == IS ? is : i == WS ? ws : fmax(is, ws);
+            v.choice[y].cost[i] = value_of(i == IS ? is : i == WS ? ws : fmax(is, ws));
     }
-    v.variant[chosen].total_cycles = 10;
+    v.estimate.total_cycles = 10;
     v.base.total_cycles = 30;
     return v;
 }
@@ -35,44 +37,47 @@ static void test_sums(void)
     const struct exp_judgement v[] = { verdict(10, 20, IS), verdict(40, 40, WS), verdict(120, 100, IS) };
     struct exp_judge_total t = { 0 };
 
-    CU_ASSERT(exp_judgement_is_right(&v[0], EXP_EQ6_CYCLES) && exp_judgement_is_right(&v[1], EXP_EQ6_CYCLES));
-    CU_ASSERT(!exp_judgement_is_right(&v[2], EXP_EQ6_CYCLES) && exp_judgement_regret(&v[2], EXP_EQ6_CYCLES) == 20);
+    CU_ASSERT(exp_choice_is_right(&v[0].choice[EXP_EQ6_CYCLES]) && exp_choice_is_right(&v[1].choice[EXP_EQ6_CYCLES]));
+    CU_ASSERT(!exp_choice_is_right(&v[2].choice[EXP_EQ6_CYCLES]));
     for (size_t i = 0; i < 3; i++)
         exp_judge_add(&t, &v[i]);
     for (unsigned y = 0; y < EXP_N_YARDSTICKS; y++) {
-        const struct exp_judge_sum *s = &t.sum[y];
+        const struct exp_choice_sum *s = &t.sum[y];
 
-        CU_ASSERT(exp_judgement_best(&v[2], (enum exp_yardstick)y) == WS);
-        CU_ASSERT(exp_judgement_is_tie(&v[1], (enum exp_yardstick)y) &&
-                  !exp_judgement_is_tie(&v[2], (enum exp_yardstick)y));
-        CU_ASSERT(s->n_right == 2 && s->n_equal == 1);
-        CU_ASSERT(s->variant[IS] == 170 && s->variant[WS] == 160 && s->chosen == 170 && s->best == 150);
+        CU_ASSERT(exp_choice_best(&v[2].choice[y]) == WS);
+        CU_ASSERT(exp_choice_is_tie(&v[1].choice[y]) && !exp_choice_is_tie(&v[2].choice[y]));
+        CU_ASSERT(s->n == 3 && s->n_right == 2 && s->n_tie == 1 && s->n_chosen[IS] == 2);
+        CU_ASSERT(s->cost[IS] == 170 && s->cost[WS] == 160 && s->chosen == 170 && s->best == 150);
         CU_ASSERT_DOUBLE_EQUAL(exp_judge_regret_percent(s), 100.0 * 20 / 150, 1e-9);
     }
-    CU_ASSERT(t.n_layers == 3 && t.n_chosen[IS] == 2 && t.n_pointwise == 1 && t.n_pointwise_won == 1);
+    CU_ASSERT(t.n_pointwise == 1 && t.n_pointwise_won == 1);
     CU_ASSERT(t.base.total_cycles == 90 && t.chosen.total_cycles == 30 && t.max_speedup == 3 && t.n_won == 3);
 }
 
-/* Four layers: pays by 2 with the faster schedule, loses by half with the slower schedule, open, and untimed. */
+/* Gives a layer its times, those of further variants the slower one's, and the speed-up of its choice. */
+static void time_layer(struct exp_judgement *v, double is, double ws, struct exp_ratio speedup)
+{
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+        v->clock.cost[i] = value_if_finite(i == IS ? is : i == WS ? ws : fmax(is, ws), "not timed");
+    v->measured = speedup;
+}
+
+/*
+ * Four layers: pays by 2 with the faster schedule, loses by half with the slower one, open, and one that was not
+ * timed.
+ */
 static void test_clock(void)
 {
     struct exp_judgement v[] = { verdict(1, 2, IS), verdict(1, 2, IS), verdict(1, 2, WS), verdict(1, 2, IS) };
     struct exp_judge_clock c;
 
-    v[0].time[IS] = (struct exp_judge_time){ 100, { 2, 1.9, 2.1, 2 } };
-    v[0].time[WS] = (struct exp_judge_time){ 150, { 1.3, 1.3, 1.3, 1.3 } };
-    v[1].time[IS] = (struct exp_judge_time){ 200, { 0.5, 0.4, 0.6, 0.5 } };
-    v[1].time[WS] = (struct exp_judge_time){ 50, { 2, 2, 2, 2 } };
-    v[2].time[IS] = (struct exp_judge_time){ 100, { 1, 1, 1, 1 } };
-    v[2].time[WS] = (struct exp_judge_time){ 100, { 1, 0.9, 1.1, 1 } };
-    v[3].time[IS] = v[3].time[WS] = (struct exp_judge_time){ (double)NAN, exp_ratio_none() };
-    for (size_t l = 0; l < 4; l++) {
-        for (size_t i = WS + 1; i < EXP_N_VARIANTS; i++)
-            v[l].time[i] = v[l].time[l == 1 ? IS : WS]; /* the slower one's */
-    }
+    time_layer(&v[0], 100, 150, (struct exp_ratio){ 2, 1.9, 2.1, 2 });
+    time_layer(&v[1], 200, 50, (struct exp_ratio){ 0.5, 0.4, 0.6, 0.5 });
+    time_layer(&v[2], 100, 100, (struct exp_ratio){ 1, 0.9, 1.1, 1 });
+    time_layer(&v[3], (double)NAN, (double)NAN, exp_ratio_none());
     exp_judge_clock_of(&c, v, 4);
-    CU_ASSERT(c.n_timed == 3 && c.n_pays == 1 && c.n_loses == 1 && c.n_right == 2);
-    CU_ASSERT(c.chosen_ns == 400 && c.best_ns == 250);
+    CU_ASSERT(c.sum.n == 3 && c.n_pays == 1 && c.n_loses == 1 && c.sum.n_right == 2);
+    CU_ASSERT(c.sum.chosen == 400 && c.sum.best == 250);
     CU_ASSERT_DOUBLE_EQUAL(c.speedup.value, (200 + 100 + 100) / 400.0, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(c.estimated_speedup, 3, 1e-9);
     CU_ASSERT(c.accuracy.n == 3 && c.accuracy.n_sided == 2 && c.accuracy.n_right == 1);
@@ -81,7 +86,7 @@ static void test_clock(void)
     exp_judge_clock_of(&c, v, 1);
     CU_ASSERT(c.n_pays == 1 && c.n_loses == 0); /* the layer that pays */
     exp_judge_clock_of(&c, v, 0);
-    CU_ASSERT(c.n_timed == 0 && isnan(c.speedup.value));
+    CU_ASSERT(c.sum.n == 0 && isnan(c.speedup.value));
 }
 
 /* Every record names a member of the group or a further algorithm, and CSA chooses among the members. */

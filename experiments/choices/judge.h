@@ -1,10 +1,10 @@
 /*
  * Was CSA's choice of schedule the best one? For each layer, all variants, plans that are made by different rules, are
- * replayed and compared by several yardsticks. What the choice costs over the best variant is its regret. Internal to
+ * replayed and compared by several yardsticks. The cost of a choice over the best variant is its regret. Internal to
  * the folder, and for its tests.
  */
-#ifndef EXPERIMENTS_JUDGE_JUDGE_H
-#define EXPERIMENTS_JUDGE_JUDGE_H
+#ifndef EXPERIMENTS_CHOICES_JUDGE_H
+#define EXPERIMENTS_CHOICES_JUDGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,30 +16,29 @@
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/case/estimate.h"
 #include "experiments/bench/case/published.h"
+#include "experiments/choices/choice.h"
 
 /* ---- variants and yardsticks ---- */
 
 /*
- * The variants, each once: columns, tables and figures are made of these lines, in their order. One record each:
+ * The variants, each once: columns, tables and figures are made of these lines, in this order, and of exp_variants. One
+ * record each, behind the arguments that the user of the list gives:
  *
- *     VARIANT(number, name in columns, title in tables, what it is, algorithm that plans it (bench/case/algos.def),
- *             what predicts its cycles, where that is from, ...)
+ *     VARIANT(..., number, name in columns, description)
  *
- * Ratios are a later variant's value over the first one's. What follows in EXP_EACH_VARIANT is handed to each record.
+ * Ratios are a later variant's value over the first one's.
  */
-/* clang-format off */
 #define EXP_EACH_VARIANT(VARIANT, ...)                                                                                 \
-    VARIANT(EXP_VARIANT_IS, "is", "IS", "input stationary",  "sconv_is", exp_csa_cycles, "SConv Eq. 6", __VA_ARGS__)   \
-    VARIANT(EXP_VARIANT_WS, "ws", "WS", "weight stationary", "sconv_ws", exp_csa_cycles, "SConv Eq. 6", __VA_ARGS__)
-/* clang-format on */
+    VARIANT(__VA_ARGS__, EXP_VARIANT_IS, "is", "input stationary")                                                     \
+    VARIANT(__VA_ARGS__, EXP_VARIANT_WS, "ws", "weight stationary")
 
-#define EXP_VARIANT_NUMBER(number, ...) number,
+#define EXP_VARIANT_NUMBER(ignored, number, ...) number,
 enum { EXP_EACH_VARIANT(EXP_VARIANT_NUMBER, ) EXP_N_VARIANTS };
 #undef EXP_VARIANT_NUMBER
 
 struct exp_variant {
-    const char *name, *title, *what;
-    const char *algo;
+    const char *name, *what;                     /* as in the list */
+    const char *title, *algo;                    /* in tables; the algorithm that plans it: bench/case/algos.def */
     double (*predict)(const struct exp_case *c); /* in cycles; NULL: nothing predicts it */
 };
 
@@ -54,23 +53,23 @@ int exp_variants_select(unsigned *algos, struct exp_why *why);
 /*
  * The yardsticks, each once: columns, tables and figures are made of these lines. One record each:
  *
- *     YARDSTICK(number, name in columns, label for people, colour in figures, unit, what it counts)
+ *     YARDSTICK(number, name in columns, unit, meaning, label for people, colour in figures)
  *
  * The first three count lines that cross a border, both ways: fetched, written back. Their levels are the machine's
  * first, second and last, as CSA takes them; they have no label, as the machine's file names the levels.
  */
 /* clang-format off */
 #define EXP_EACH_YARDSTICK(YARDSTICK)                                                                                  \
-    YARDSTICK(EXP_L1_L2_LINES, "l1_l2_lines", NULL, "#e69f00",                                                         \
-              "lines", "lines that cross between L1 and L2, both ways")                                                \
-    YARDSTICK(EXP_L2_L3_LINES, "l2_l3_lines", NULL, "#56b4e9",                                                         \
-              "lines", "lines that cross between L2 and L3, both ways")                                                \
-    YARDSTICK(EXP_L3_MEMORY_LINES, "l3_memory_lines", NULL, "#0072b2",                                                 \
-              "lines", "lines that cross between L3 and memory, both ways")                                            \
-    YARDSTICK(EXP_EQ6_CYCLES, "eq6_cycles", "Eq. 6, simulated", "#009e73",                                             \
-              "cycles", "SConv Eq. 6 with simulated loads")                                                            \
-    YARDSTICK(EXP_ESTIMATED_CYCLES, "estimated_cycles", "estimated cycles", "#d55e00",                                 \
-              "cycles", "estimate: cycles to issue all instructions, plus Eq. 6")
+    YARDSTICK(EXP_L1_L2_LINES, "l1_l2_lines", "lines", "lines that cross between L1 and L2, both ways",                \
+              NULL, "#e69f00")                                                                                         \
+    YARDSTICK(EXP_L2_L3_LINES, "l2_l3_lines", "lines", "lines that cross between L2 and L3, both ways",                \
+              NULL, "#56b4e9")                                                                                         \
+    YARDSTICK(EXP_L3_MEMORY_LINES, "l3_memory_lines", "lines", "lines that cross between L3 and memory, both ways",    \
+              NULL, "#0072b2")                                                                                         \
+    YARDSTICK(EXP_EQ6_CYCLES, "eq6_cycles", "cycles", "SConv Eq. 6 with simulated loads",                              \
+              "Eq. 6, simulated", "#009e73")                                                                           \
+    YARDSTICK(EXP_ESTIMATED_CYCLES, "estimated_cycles", "cycles",                                                      \
+              "estimate: cycles to issue all instructions, plus Eq. 6", "estimated cycles", "#d55e00")
 /* clang-format on */
 
 #define EXP_YARDSTICK_NUMBER(number, ...) number,
@@ -78,7 +77,7 @@ enum exp_yardstick { EXP_EACH_YARDSTICK(EXP_YARDSTICK_NUMBER) EXP_N_YARDSTICKS }
 #undef EXP_YARDSTICK_NUMBER
 
 struct exp_yardstick_record {
-    const char *name, *label, *colour;
+    const char *name, *unit, *what, *label, *colour;
 };
 
 extern const struct exp_yardstick_record exp_yardsticks[EXP_N_YARDSTICKS];
@@ -88,42 +87,20 @@ void exp_yardstick_label(enum exp_yardstick y, const struct sim_machine *m, char
 
 /* ---- a layer ---- */
 
-/* Times that `make experiment` measured on the machine that is judged. */
-struct exp_judge_time {
-    double ns;                /* measured_time_ns; NaN: not measured */
-    struct exp_ratio speedup; /* over Base */
-};
-
-/* Values are NaN where they cannot be had. */
 struct exp_judgement {
     const struct exp_layer *layer;
     bool is_pointwise;
-    size_t chosen;                           /* by CSA: a variant's number */
-    double predicted_cycles[EXP_N_VARIANTS]; /* as the variant's model has them */
-    double value[EXP_N_YARDSTICKS][EXP_N_VARIANTS];
-    struct exp_estimate base, variant[EXP_N_VARIANTS];
-    double speedup, issue_speedup; /* estimated, base over the choice: with loads waiting, or not */
-    struct exp_judge_time time[EXP_N_VARIANTS];
+    struct exp_choice choice[EXP_N_YARDSTICKS]; /* CSA's, by its predicted cycles, judged by each yardstick */
+    struct exp_choice clock;                    /* the same choice, judged by ns that `make experiment` measured */
+    struct exp_ratio measured;                  /* speed-up of the choice over Base */
+    struct exp_estimate base, estimate;         /* of Base; of the choice. NaN: not estimated */
+    double speedup, issue_speedup;              /* estimated, base over the choice: with loads waiting, or not */
 };
-
-/* Finds the best variant by a yardstick; the first of equal ones. */
-size_t exp_judgement_best(const struct exp_judgement *v, enum exp_yardstick y);
-
-/* Tells whether all variants are the same by a yardstick. */
-bool exp_judgement_is_tie(const struct exp_judgement *v, enum exp_yardstick y);
-
-/* Tells by a yardstick whether no variant is better than the choice, and by how much it is worse than the best. */
-bool exp_judgement_is_right(const struct exp_judgement *v, enum exp_yardstick y);
-double exp_judgement_regret(const struct exp_judgement *v, enum exp_yardstick y);
 
 /* ---- sums over layers ---- */
 
 struct exp_judge_total {
-    size_t n_layers, n_chosen[EXP_N_VARIANTS];
-    struct exp_judge_sum {
-        size_t n_right, n_equal; /* layers where no variant is better; of those, where all are the same */
-        double variant[EXP_N_VARIANTS], chosen, best;
-    } sum[EXP_N_YARDSTICKS];
+    struct exp_choice_sum sum[EXP_N_YARDSTICKS];
     struct exp_estimate base, chosen;
     size_t n_won, n_pointwise, n_pointwise_won; /* estimated speed-ups above 1 */
     double max_speedup, max_pointwise_speedup;
@@ -131,24 +108,21 @@ struct exp_judge_total {
 
 void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v);
 
-/* Returns what the choices cost over the best variants, in percent of those. */
-double exp_judge_regret_percent(const struct exp_judge_sum *s);
+/* Returns what the choices cost beyond the best variants, in percent; infinite if these cost nothing. */
+double exp_judge_regret_percent(const struct exp_choice_sum *s);
 
-/*
- * Holds what the clock says of the layers whose variants were all timed, beside Base, and what was estimated of them.
- */
+/* What the clock says of the layers whose variants and Base were all timed, and what was estimated of these layers. */
 struct exp_judge_clock {
-    size_t n_timed, n_pays, n_loses; /* CSA's choice: faster or slower than Base, with its whole interval */
-    size_t n_right;                  /* no variant is faster than the choice */
-    double chosen_ns, best_ns;
-    struct exp_ratio speedup; /* of the choices over Base, summed */
+    struct exp_choice_sum sum; /* CSA's choices, in ns; n: timed layers */
+    size_t n_pays, n_loses;    /* the choice is faster or slower than Base, with its whole interval */
+    struct exp_ratio speedup;  /* of the choices over Base, summed */
     double estimated_speedup, estimated_issue_speedup;
     struct exp_accuracy accuracy, issue_accuracy; /* of the estimates, with loads waiting or not */
 };
 
 void exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v, size_t n);
 
-/* Numbers that the paper prints of all layers, and that ours stand beside (quotes in print.c). */
+/* Numbers that the paper prints of all layers, and that ours stand beside (quotes in judge_print.c). */
 enum exp_judge_quote {
     EXP_QUOTE_WON_PERCENT,
     EXP_QUOTE_MAX_SPEEDUP,
@@ -162,8 +136,8 @@ enum exp_judge_quote {
 struct exp_judge_model {
     const char *name; /* of the layer table; "all" */
     struct exp_judge_total total;
-    double speedup, issue_speedup; /* estimated: sums of cycles, Base over CSA's choices; "all": geometric means */
-    double quote[EXP_N_QUOTES];    /* estimated */
+    double speedup, issue_speedup;    /* estimated: sums of cycles, Base over CSA's choices; "all": geometric means */
+    struct value quote[EXP_N_QUOTES]; /* estimated */
     size_t first_verdict, n_verdicts;
     struct exp_judge_clock clock;
     char why_not_timed[256]; /* why some or all layers lack times; "" */
@@ -199,18 +173,19 @@ void exp_judge_report_model(struct exp_judge_report *r, const struct exp_experim
 void exp_judge_report_finish(struct exp_judge_report *r);
 void exp_judge_report_release(struct exp_judge_report *r); /* a half-built report is fine */
 
-/* Say why a yardstick has no numbers, and why the comparison of Base with SConv has none; NULL if they have. */
+/* Says why a yardstick has no numbers; NULL if it has. */
 static inline const char *exp_judge_why_not(const struct exp_judge_report *r, enum exp_yardstick y)
 {
     return y == EXP_ESTIMATED_CYCLES ? r->why_no_estimate : NULL;
 }
 
+/* Says why the comparison of Base with SConv has no numbers; NULL if it has. */
 static inline const char *exp_judge_why_no_comparison(const struct exp_judge_report *r)
 {
     return r->why_no_estimate ? r->why_no_estimate : r->why_no_base;
 }
 
-/* ---- tables.c, print.c ---- */
+/* ---- judge_tables.c, judge_print.c ---- */
 
 extern const struct rec_table exp_judge_layers_table, exp_judge_models_table, exp_judge_ratios_table,
     exp_judge_speedups_table;

@@ -1,5 +1,5 @@
 /* The judgement on the terminal: the closing tables, and the answer in sentences. */
-#include "experiments/judge/judge.h"
+#include "experiments/choices/judge.h"
 
 #include <math.h>
 #include <string.h>
@@ -77,17 +77,17 @@ static void print_heading(const struct exp_judge_report *r, FILE *out)
 
 static void print_model(const struct exp_judge_report *r, const struct exp_judge_model *m, FILE *out)
 {
-    fprintf(out, "%-14.14s %6zu", m->name, m->total.n_layers);
+    fprintf(out, "%-14.14s %6zu", m->name, m->n_verdicts);
     for (size_t i = 0; i < EXP_N_VARIANTS; i++)
-        fprintf(out, " %4zu", m->total.n_chosen[i]);
+        fprintf(out, " %4zu", m->total.sum[EXP_EQ6_CYCLES].n_chosen[i]);
     fprintf(out, " |");
     for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++) {
-        const struct exp_judge_sum *s = &m->total.sum[y];
+        const struct exp_choice_sum *s = &m->total.sum[y];
 
         if (exp_judge_why_not(r, y))
             fprintf(out, " %5s %4s %8s |", "-", "-", "-");
         else
-            fprintf(out, " %5zu %4zu %8.2f |", s->n_right, s->n_equal, exp_judge_regret_percent(s));
+            fprintf(out, " %5zu %4zu %8.2f |", s->n_right, s->n_tie, exp_judge_regret_percent(s));
     }
     fprintf(out, "\n");
 }
@@ -118,10 +118,10 @@ static void print_quotes(const struct exp_judge_report *r, FILE *out)
 
     fprintf(out, "\n%-44s %8s %8s %8s\n", "all layers", "estimate", "measured", "paper");
     for (enum exp_judge_quote q = 0; q < EXP_N_QUOTES; q++) {
-        if (isnan(all->quote[q]))
+        if (all->quote[q].why)
             continue;
-        fprintf(out, "%-44s %8.2f", quotes[q].title, all->quote[q]);
-        print_paper(out, q == EXP_QUOTE_WON_PERCENT ? 100.0 * (double)c->n_pays / (double)c->n_timed : (double)NAN);
+        fprintf(out, "%-44s %8.2f", quotes[q].title, all->quote[q].number);
+        print_paper(out, q == EXP_QUOTE_WON_PERCENT ? 100.0 * (double)c->n_pays / (double)c->sum.n : (double)NAN);
         print_paper(out, exp_judge_quoted(r, q));
         fprintf(out, "\n");
     }
@@ -141,7 +141,7 @@ static void print_speedups(const struct exp_judge_report *r, FILE *out)
     for (size_t i = 0; i < r->n_models - (r->n_models == 2); i++) {
         const struct exp_judge_model *m = &r->model[i];
 
-        fprintf(out, "%-14.14s %8zu", strcmp(m->name, "all") ? m->name : "all, geomean", m->clock.n_timed);
+        fprintf(out, "%-14.14s %8zu", strcmp(m->name, "all") ? m->name : "all, geomean", m->clock.sum.n);
         print_paper(out, m->clock.speedup.value);
         fprintf(out, " %10.2f %10.2f", m->issue_speedup, m->speedup);
         print_paper(out, exp_judge_paper_speedup(r, m));
@@ -171,10 +171,10 @@ static void say_percent(double percent, FILE *out)
 
 static void say_choice(const struct exp_judge_model *m, FILE *out)
 {
-    const struct exp_judge_sum *eq6 = &m->total.sum[EXP_EQ6_CYCLES];
+    const struct exp_choice_sum *eq6 = &m->total.sum[EXP_EQ6_CYCLES];
 
     fprintf(out, "CSA's choice is right in %zu of %zu layers by its own measure and costs ", eq6->n_right,
-            m->total.n_layers);
+            m->n_verdicts);
     say_percent(exp_judge_regret_percent(eq6), out);
     fprintf(out, " over the better schedules\n");
     fprintf(out,
@@ -187,7 +187,7 @@ static void say_lines(const struct exp_judge_report *r, const struct exp_judge_m
 {
     fprintf(out, EXP_LABEL, "traffic");
     for (enum exp_yardstick y = 0; y < EXP_EQ6_CYCLES; y++) {
-        const struct exp_judge_sum *s = &m->total.sum[y];
+        const struct exp_choice_sum *s = &m->total.sum[y];
         char label[64];
 
         exp_yardstick_label(y, r->machine, label, sizeof label);
@@ -202,7 +202,7 @@ static void say_clock(const struct exp_judge_report *r, const struct exp_judge_m
 {
     const struct exp_judge_clock *c = &m->clock;
 
-    if (!c->n_timed) {
+    if (!c->sum.n) {
         fprintf(out, EXP_LABEL "nothing was measured on %s: %s\n", "time", r->machine->name, m->why_not_timed);
         return;
     }
@@ -210,8 +210,8 @@ static void say_clock(const struct exp_judge_report *r, const struct exp_judge_m
             EXP_LABEL
             "measured on %s: SConv as CSA chose is faster in %zu of %zu layers, slower in %zu; %.2fx for all of "
             "them; the schedule that CSA chose is the faster one in %zu, and costs %.1f %%\n",
-            "time", r->machine->name, c->n_pays, c->n_timed, c->n_loses, c->speedup.value, c->n_right,
-            100 * (c->chosen_ns / c->best_ns - 1));
+            "time", r->machine->name, c->n_pays, c->sum.n, c->n_loses, c->speedup.value, c->sum.n_right,
+            exp_choice_regret_percent(&c->sum));
     if (*m->why_not_timed)
         fprintf(out, EXP_LABEL "%s\n", "", m->why_not_timed);
 }
@@ -231,7 +231,7 @@ static void say_estimates(const struct exp_judge_report *r, const struct exp_jud
 
     if (no) {
         fprintf(out, EXP_LABEL "no speed-up: %s\n", "estimated", no);
-    } else if (c->n_timed) {
+    } else if (c->sum.n) {
         say_one(&c->issue_accuracy, c->estimated_issue_speedup, EXP_IF_ALL_HIT, c->speedup, out);
         say_one(&c->accuracy, c->estimated_speedup, EXP_IF_ALL_WAIT, c->speedup, out);
     } else {

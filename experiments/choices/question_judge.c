@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "experiments/base/program.h"
-#include "experiments/judge/judge.h"
+#include "experiments/choices/judge.h"
 #include "experiments/bench/replay/replay.h"
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/course/course.h"

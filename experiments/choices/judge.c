@@ -1,4 +1,4 @@
-#include "experiments/judge/judge.h"
+#include "experiments/choices/judge.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -17,10 +17,10 @@ static double exp_csa_cycles(const struct exp_case *c)
     return c->tiling[c->algo->schedule].total_cycles;
 }
 
-#define VARIANT(number, name_, title_, what_, algo_, predict_, ...)                                                    \
-    { .name = name_, .title = title_, .what = what_, .algo = algo_, .predict = predict_ },
-
-const struct exp_variant exp_variants[EXP_N_VARIANTS] = { EXP_EACH_VARIANT(VARIANT, ) };
+const struct exp_variant exp_variants[EXP_N_VARIANTS] = {
+    [EXP_VARIANT_IS] = { "is", "input stationary", "IS", "sconv_is", exp_csa_cycles },
+    [EXP_VARIANT_WS] = { "ws", "weight stationary", "WS", "sconv_ws", exp_csa_cycles },
+};
 
 int exp_variants_select(unsigned *algos, struct exp_why *why)
 {
@@ -32,7 +32,7 @@ int exp_variants_select(unsigned *algos, struct exp_why *why)
     return exp_algo_select(list, algos, why);
 }
 
-#define YARDSTICK(number, name_, label_, colour_, ...) [number] = { name_, label_, colour_ },
+#define YARDSTICK(number, ...) [number] = { __VA_ARGS__ },
 
 const struct exp_yardstick_record exp_yardsticks[EXP_N_YARDSTICKS] = { EXP_EACH_YARDSTICK(YARDSTICK) };
 
@@ -80,16 +80,17 @@ static bool is_of(const struct exp_layers_row *row, const struct exp_case *c, en
            row->of[M_measured_is_machine].number > 0;
 }
 
-static struct exp_judge_time time_of(const struct rec_rows *layers, const struct exp_case *c,
-                                     enum exp_cache_state caches)
+/* Returns the row of a case; NULL if the file has none. */
+static const struct exp_layers_row *row_of(const struct rec_rows *layers, const struct exp_case *c,
+                                           enum exp_cache_state caches)
 {
     const struct exp_layers_row *row = layers->row;
 
     for (size_t i = 0; i < layers->n; i++) {
         if (is_of(&row[i], c, caches))
-            return (struct exp_judge_time){ row[i].of[M_measured_time_ns].number, measure_speedup(row[i].of) };
+            return &row[i];
     }
-    return (struct exp_judge_time){ (double)NAN, exp_ratio_none() };
+    return NULL;
 }
 
 /* ---- a layer ---- */
@@ -108,21 +109,41 @@ static const struct exp_estimate no_estimate = {
     .issue_cycles = NAN, .memory_cycles = NAN, .total_cycles = NAN, .packing_cycles = NAN
 };
 
-static void judge_variant(struct exp_judgement *v, size_t i, const struct sim_machine *m, const struct exp_case *c)
+static struct exp_estimate estimate_of(const struct sim_machine *m, const struct exp_case *c)
+{
+    return !c || exp_estimate_why_not_case(m, c) ? no_estimate : exp_estimate(m, c);
+}
+
+/* Fills in the costs of a variant by all yardsticks. */
+static void measure_variant(struct exp_judgement *v, size_t i, const struct sim_machine *m, const struct exp_case *c)
 {
     const struct sim_stats *s = &c->simulated.stats;
-    struct sim_cell sum = sim_stats_total(s);
+    const struct sim_cell sum = sim_stats_total(s);
+    const char *why_not = exp_estimate_why_not(m);
     struct sim_estimate memory;
 
     sim_estimate(&memory, m, &sum);
-    v->variant[i] = exp_estimate_why_not(m) ? no_estimate : exp_estimate(m, c);
     for (size_t name = 0; name < EXP_N_NAMED_LEVELS; name++)
-        v->value[EXP_L1_L2_LINES + name][i] = lines_beyond(s, &sum, exp_named_level(s, name));
-    v->value[EXP_EQ6_CYCLES][i] = memory.sconv_eq6_cycles;
-    v->value[EXP_ESTIMATED_CYCLES][i] = v->variant[i].total_cycles;
-    v->predicted_cycles[i] = exp_variants[i].predict ? exp_variants[i].predict(c) : (double)NAN;
-    if (c->is_chosen)
-        v->chosen = i;
+        v->choice[EXP_L1_L2_LINES + name].cost[i] = value_of(lines_beyond(s, &sum, exp_named_level(s, name)));
+    v->choice[EXP_EQ6_CYCLES].cost[i] = value_of(memory.sconv_eq6_cycles);
+    v->choice[EXP_ESTIMATED_CYCLES].cost[i] = why_not ? value_none(why_not) : value_of(exp_estimate(m, c).total_cycles);
+}
+
+/* Makes CSA's choice, in which no cost is known: the same for all yardsticks. */
+static struct exp_choice csa_choice(const struct exp_experiment *e, const struct exp_case *first)
+{
+    struct exp_choice choice = { .n = EXP_N_VARIANTS, .chosen = EXP_N_VARIANTS };
+
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++) {
+        const struct exp_case *c = exp_case_of(e, first, exp_variants[i].algo);
+
+        choice.by[i] =
+            exp_variants[i].predict ? value_of(exp_variants[i].predict(c)) : value_none("nothing predicts it");
+        choice.cost[i] = value_none(EXP_RATIO_NO_INTERVAL);
+        choice.chosen = c->is_chosen ? i : choice.chosen;
+    }
+    assert(choice.chosen < EXP_N_VARIANTS); /* CSA chooses among variants */
+    return choice;
 }
 
 /* Judges one layer. All variants have been replayed, Base if it can be. */
@@ -131,47 +152,45 @@ static void judge(struct exp_judgement *v, const struct exp_experiment *e, size_
 {
     const struct sim_machine *m = &e->setup->machine;
     const struct exp_case *first = &e->cases[layer * e->n_algos];
-    const struct exp_case *base = exp_case_base(e, first);
 
     v->layer = first->layer;
     v->is_pointwise = conv_is_pointwise(&first->layer->problem);
-    v->chosen = EXP_N_VARIANTS;
+    v->clock = csa_choice(e, first);
+    v->measured = exp_ratio_none();
+    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
+        v->choice[y] = v->clock;
     for (size_t i = 0; i < EXP_N_VARIANTS; i++) {
         const struct exp_case *c = exp_case_of(e, first, exp_variants[i].algo);
+        const struct exp_layers_row *row = row_of(times, c, caches);
 
-        judge_variant(v, i, m, c);
-        v->time[i] = time_of(times, c, caches);
+        measure_variant(v, i, m, c);
+        if (row)
+            v->clock.cost[i] = value_if_finite(row->times.low_mean, EXP_RATIO_NO_INTERVAL);
+        if (i != v->clock.chosen)
+            continue;
+        v->estimate = estimate_of(m, c);
+        v->measured = row ? row->speedup : v->measured;
     }
-    assert(v->chosen < EXP_N_VARIANTS); /* what CSA chooses from are variants */
-    v->base = !base || exp_estimate_why_not_case(m, base) ? no_estimate : exp_estimate(m, base);
-    v->speedup = v->base.total_cycles / v->variant[v->chosen].total_cycles;
-    v->issue_speedup = v->base.issue_cycles / v->variant[v->chosen].issue_cycles;
+    v->base = estimate_of(m, exp_case_base(e, first));
+    v->speedup = v->base.total_cycles / v->estimate.total_cycles;
+    v->issue_speedup = v->base.issue_cycles / v->estimate.issue_cycles;
 }
 
+/* Tells whether Base and all variants were timed. */
 static bool is_timed(const struct exp_judgement *v)
 {
     for (size_t i = 0; i < EXP_N_VARIANTS; i++) {
-        if (isnan(v->time[i].ns))
+        if (v->clock.cost[i].why)
             return false;
     }
-    return !isnan(v->time[v->chosen].speedup.value);
-}
-
-static double best_ns(const struct exp_judgement *v)
-{
-    double best = v->time[0].ns;
-
-    for (size_t i = 1; i < EXP_N_VARIANTS; i++)
-        best = fmin(best, v->time[i].ns);
-    return best;
+    return !isnan(v->measured.value);
 }
 
 static struct exp_accuracy accuracy_of(const struct exp_judgement *v, size_t n, bool is_waiting,
                                        struct exp_accuracy_pair *pair)
 {
     for (size_t i = 0; i < n; i++)
-        pair[i] = (struct exp_accuracy_pair){ is_waiting ? v[i].speedup : v[i].issue_speedup,
-                                              v[i].time[v[i].chosen].speedup };
+        pair[i] = (struct exp_accuracy_pair){ is_waiting ? v[i].speedup : v[i].issue_speedup, v[i].measured };
     return exp_accuracy_of(pair, n);
 }
 
@@ -183,22 +202,17 @@ void exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v
 
     *c = (struct exp_judge_clock){ .speedup = exp_ratio_none() };
     for (size_t i = 0; i < n; i++) {
-        const struct exp_judge_time *t = &v[i].time[v[i].chosen];
-
         if (!is_timed(&v[i]))
             continue;
-        c->n_timed++;
-        c->n_pays += exp_ratio_side(&t->speedup) > 0;
-        c->n_loses += exp_ratio_side(&t->speedup) < 0;
-        c->n_right += t->ns <= best_ns(&v[i]);
-        c->chosen_ns += t->ns;
-        c->best_ns += best_ns(&v[i]);
-        base_ns += t->ns * t->speedup.value;
+        exp_choice_add(&c->sum, &v[i].clock);
+        c->n_pays += exp_ratio_side(&v[i].measured) > 0;
+        c->n_loses += exp_ratio_side(&v[i].measured) < 0;
+        base_ns += v[i].clock.cost[v[i].clock.chosen].number * v[i].measured.value;
         exp_estimate_add(&base, &v[i].base);
-        exp_estimate_add(&chosen, &v[i].variant[v[i].chosen]);
+        exp_estimate_add(&chosen, &v[i].estimate);
     }
-    if (c->n_timed)
-        c->speedup.value = base_ns / c->chosen_ns;
+    if (c->sum.n)
+        c->speedup.value = base_ns / c->sum.chosen;
     c->estimated_speedup = base.total_cycles / chosen.total_cycles;
     c->estimated_issue_speedup = base.issue_cycles / chosen.issue_cycles;
     c->accuracy = accuracy_of(v, n, true, pair);
@@ -206,56 +220,12 @@ void exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v
     free(pair);
 }
 
-size_t exp_judgement_best(const struct exp_judgement *v, enum exp_yardstick y)
-{
-    size_t best = 0;
-
-    for (size_t i = 1; i < EXP_N_VARIANTS; i++)
-        best = v->value[y][i] < v->value[y][best] ? i : best;
-    return best;
-}
-
-static double best_value(const struct exp_judgement *v, enum exp_yardstick y)
-{
-    return v->value[y][exp_judgement_best(v, y)];
-}
-
-bool exp_judgement_is_tie(const struct exp_judgement *v, enum exp_yardstick y)
-{
-    for (size_t i = 1; i < EXP_N_VARIANTS; i++) {
-        if (!(v->value[y][i] == v->value[y][0]))
-            return false;
-    }
-    return true;
-}
-
-bool exp_judgement_is_right(const struct exp_judgement *v, enum exp_yardstick y)
-{
-    return v->value[y][v->chosen] <= best_value(v, y);
-}
-
-double exp_judgement_regret(const struct exp_judgement *v, enum exp_yardstick y)
-{
-    return v->value[y][v->chosen] - best_value(v, y);
-}
-
 void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
 {
-    assert(v->chosen < EXP_N_VARIANTS);
-    t->n_layers++;
-    t->n_chosen[v->chosen]++;
-    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++) {
-        struct exp_judge_sum *s = &t->sum[y];
-
-        s->n_right += exp_judgement_is_right(v, y);
-        s->n_equal += exp_judgement_is_tie(v, y);
-        for (size_t i = 0; i < EXP_N_VARIANTS; i++)
-            s->variant[i] += v->value[y][i];
-        s->chosen += v->value[y][v->chosen];
-        s->best += best_value(v, y);
-    }
+    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
+        exp_choice_add(&t->sum[y], &v->choice[y]);
     exp_estimate_add(&t->base, &v->base);
-    exp_estimate_add(&t->chosen, &v->variant[v->chosen]);
+    exp_estimate_add(&t->chosen, &v->estimate);
     t->n_won += v->speedup > 1;
     t->n_pointwise += v->is_pointwise;
     t->n_pointwise_won += v->is_pointwise && v->speedup > 1;
@@ -264,7 +234,7 @@ void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
         t->max_pointwise_speedup = fmax(t->max_pointwise_speedup, v->speedup);
 }
 
-double exp_judge_regret_percent(const struct exp_judge_sum *s)
+double exp_judge_regret_percent(const struct exp_choice_sum *s)
 {
     if (s->best == 0)
         return s->chosen > 0 ? (double)INFINITY : 0;
@@ -278,24 +248,26 @@ static double percent(size_t part, size_t whole)
     return 100.0 * (double)part / (double)whole;
 }
 
-static void quote(struct exp_judge_model *model)
+/* Estimates the numbers that the paper prints, too. */
+static void quote(const struct exp_judge_report *r, struct exp_judge_model *model)
 {
     const struct exp_judge_total *t = &model->total;
-    const bool has_base = !isnan(t->base.total_cycles), has_pointwise = has_base && t->n_pointwise;
-    const double none = (double)NAN;
-    const double own[EXP_N_QUOTES] = {
-        [EXP_QUOTE_WON_PERCENT] = has_base ? percent(t->n_won, t->n_layers) : none,
-        [EXP_QUOTE_MAX_SPEEDUP] = has_base ? t->max_speedup : none,
-        [EXP_QUOTE_POINTWISE_WON_PERCENT] = has_pointwise ? percent(t->n_pointwise_won, t->n_pointwise) : none,
-        [EXP_QUOTE_MAX_POINTWISE_SPEEDUP] = has_pointwise ? t->max_pointwise_speedup : none,
-        [EXP_QUOTE_BASE_PACKING_PERCENT] = 100 * t->base.packing_cycles / t->base.total_cycles,
-        [EXP_QUOTE_CHOSEN_PACKING_PERCENT] = 100 * t->chosen.packing_cycles / t->chosen.total_cycles,
+    const char *no_base = exp_judge_why_no_comparison(r);
+    const char *no_pointwise = no_base ? no_base : t->n_pointwise ? NULL : "no pointwise layers";
+    const struct value quote[EXP_N_QUOTES] = {
+        [EXP_QUOTE_WON_PERCENT] = value_or(percent(t->n_won, model->n_verdicts), no_base),
+        [EXP_QUOTE_MAX_SPEEDUP] = value_or(t->max_speedup, no_base),
+        [EXP_QUOTE_POINTWISE_WON_PERCENT] = value_or(percent(t->n_pointwise_won, t->n_pointwise), no_pointwise),
+        [EXP_QUOTE_MAX_POINTWISE_SPEEDUP] = value_or(t->max_pointwise_speedup, no_pointwise),
+        [EXP_QUOTE_BASE_PACKING_PERCENT] = value_or(100 * t->base.packing_cycles / t->base.total_cycles, no_base),
+        [EXP_QUOTE_CHOSEN_PACKING_PERCENT] =
+            value_or(100 * t->chosen.packing_cycles / t->chosen.total_cycles, r->why_no_estimate),
     };
 
-    memcpy(model->quote, own, sizeof own);
+    memcpy(model->quote, quote, sizeof quote);
 }
 
-/* Sums up the layers that a model has, from first_verdict on. */
+/* Sums up the layers of a model, from first_verdict on. */
 static void sum_up(const struct exp_judge_report *r, struct exp_judge_model *model)
 {
     const struct exp_judgement *v = &r->verdict[model->first_verdict];
@@ -303,12 +275,12 @@ static void sum_up(const struct exp_judge_report *r, struct exp_judge_model *mod
     model->n_verdicts = r->n_verdicts - model->first_verdict;
     for (size_t i = 0; i < model->n_verdicts; i++)
         exp_judge_add(&model->total, &v[i]);
-    quote(model);
+    quote(r, model);
     exp_judge_clock_of(&model->clock, v, model->n_verdicts);
-    if (model->clock.n_timed < model->n_verdicts && !*model->why_not_timed)
+    if (model->clock.sum.n < model->n_verdicts && !*model->why_not_timed)
         exp_say(model->why_not_timed, sizeof model->why_not_timed,
                 "make experiment left no times for %zu of %zu layers with this machine's caches and micro-kernel",
-                model->n_verdicts - model->clock.n_timed, model->n_verdicts);
+                model->n_verdicts - model->clock.sum.n, model->n_verdicts);
 }
 
 void exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, const char *times_path,
@@ -339,7 +311,7 @@ void exp_judge_report_finish(struct exp_judge_report *r)
     double logs = 0, issue_logs = 0;
 
     all->name = "all";
-    if (!r->model[0].clock.n_timed)
+    if (!r->model[0].clock.sum.n)
         memcpy(all->why_not_timed, r->model[0].why_not_timed, sizeof all->why_not_timed);
     sum_up(r, all);
     for (size_t i = 0; i < n; i++) {
