@@ -14,6 +14,7 @@
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
 #include "experiments/base/stats.h"
+#include "experiments/base/store.h"
 #include "experiments/bench/case/algo.h"
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/model/model.h"
@@ -342,14 +343,13 @@ int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setu
 
 /* Says what the times of all layers depend on, and where they are kept. */
 struct exp_study_keeping {
-    const char *results, *commit; /* RESULTS, COMMIT */
+    struct exp_store *store; /* NULL: nothing is kept */
+    const char *commit;      /* COMMIT: times of another commit are not taken */
     const struct sim_machine *machine;
     struct exp_rounds rounds;   /* of a layer */
     uint64_t ruler_ns;          /* how long, for all layers, a ruler has timings taken again; 0: there is none */
     exp_ruler_maker *new_ruler; /* NULL: exp_ruler_new */
 };
-
-extern const struct rec_table exp_study_kept_table;
 
 /* Says how timing went. */
 struct exp_study_timed {
@@ -360,8 +360,8 @@ struct exp_study_timed {
 /*
  * Times all runs that this computer can execute, with cold caches: the runs of a layer take turns, round by round, each
  * on tensors of its own; a time is the fastest of its rounds, by the thread's own clock, and a second one the median.
- * Layers share the rounds' time limit evenly. Each layer's times are kept as a part (bench/course/results.h), unless they were
- * disturbed: an interruption costs no more than the layer that was being timed. Pins the calling thread. Returns 0, or
+ * Layers share the rounds' time limit evenly. The store keeps the times of each layer, unless they were disturbed: an
+ * interruption costs no more than the layer that is being timed. Pins the calling thread. Returns 0, or
  * -EINTR, -errno of keeping, or -EAGAIN if too much was disturbed (bench/time/ruler.h), with one line in why.
  */
 int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,

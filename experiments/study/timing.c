@@ -1,6 +1,7 @@
 /* The runs of a sample, timed on this computer. */
 #include "experiments/study/study.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,115 +10,61 @@
 #include "counters/host/ctr_pin.h"
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
+#include "experiments/base/tasks.h"
 #include "experiments/bench/time/measure.h"
 #include "experiments/bench/course/course.h"
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
 
-/* ---- times of layers that were timed before: each layer is a part, named by all that its times depend on ---- */
+/* ---- a layer's times, kept as a task of the store ---- */
 
-struct kept_row {
-    size_t run;
-    double ns, other_ns;
-};
-
-static const struct rec_field fields[] = {
-    { { "run", "", "of the layer, from 0, in the order of tilings.csv", "" }, REC_AT(struct kept_row, run) },
-    { { "time_ns", "ns", "fastest round, caches cold", "clock" }, REC_AT(struct kept_row, ns) },
-    { { "median_ns", "ns", "median round", "clock" }, REC_AT(struct kept_row, other_ns) },
-};
-
-const struct rec_table exp_study_kept_table = REC_TABLE("times.csv", fields, struct kept_row);
-
-/* A layer's part. */
-struct kept {
-    char *folder, *key; /* from malloc */
-    const char *commit;
-    struct exp_study_run *run; /* [n] */
-    size_t n;
-};
-
-static int print_run(const struct exp_study_run *run, FILE *out)
+static char *what_of(const struct exp_study_runs *r, const struct exp_study_runs_layer *l)
 {
-    char text[EXP_PLAN_TEXT_BYTES];
-    struct conv_plan plan;
-    int err = conv_plan_sconv(&plan, &run->layer->problem, run->ukr, &run->tiling, false);
+    char *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
 
-    if (err)
-        return err;
-    exp_plan_text(&plan, text);
-    fprintf(out, "%s\n", text);
-    return 0;
+    exp_problem_print(&l->layer->problem, out);
+    for (const struct exp_study_run *run = &r->run[l->first]; run < &r->run[l->first + l->n]; run++)
+        fprintf(out, "; %s %s %zu %zu %zu", run->ukr->name, csa_schedule_name(run->tiling.schedule), run->tiling.n_c,
+                run->tiling.k2, run->tiling.k3);
+    fclose(out);
+    return text;
 }
 
-static int print_key(const struct exp_study_keeping *keeping, const struct exp_study_runs *r, size_t layer, FILE *out)
+/* Prints what the times of all layers depend on. */
+static char *setting_of(const struct exp_study_keeping *keeping)
 {
-    const struct exp_study_runs_layer *l = &r->layer[layer];
     const struct exp_rounds *rounds = &keeping->rounds;
-    char cpu[256];
-    int err;
+    char cpu[256], *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
 
     ctr_hostinfo_cpu(cpu, sizeof cpu);
-    fprintf(out, "commit: %s\ncpu: %s\nrounds: %zu to %zu, %.3f s\nlayer:", keeping->commit, cpu, rounds->least,
-            rounds->most, (double)rounds->limit_ns * 1e-9);
-    for (size_t f = 0; f < CONV_N_FIELDS; f++)
-        fprintf(out, " %zu", conv_field(&l->layer->problem, f));
-    fprintf(out, "\n");
-    err = sim_machine_print(keeping->machine, out);
-    for (size_t i = l->first; i < l->first + l->n && !err; i++)
-        err = print_run(&r->run[i], out);
-    return err;
-}
-
-/* Names a layer's part. Returns 0 or -errno with one line in why; release whatever comes. */
-static int kept_name(struct kept *k, const struct exp_study_keeping *keeping, const struct exp_study_runs *r,
-                     size_t layer, struct exp_why *why)
-{
-    const struct exp_study_runs_layer *l = &r->layer[layer];
-    size_t bytes;
-    FILE *out;
-    int err;
-
-    *k = (struct kept){ .commit = keeping->commit, .run = &r->run[l->first], .n = l->n };
-    out = exp_memory_open(&k->key, &bytes);
-    err = print_key(keeping, r, layer, out);
+    fprintf(out, "cpu: %s\nrounds: %zu to %zu, %.3f s\n", cpu, rounds->least, rounds->most,
+            (double)rounds->limit_ns * 1e-9);
+    sim_machine_print(keeping->machine, out);
     fclose(out);
-    k->folder = exp_format("%s/host/study/parts/%s-%u", keeping->results, l->model->name, l->layer->index);
-    return err ? exp_fail(why, err, "layer '%s': its plans cannot be printed", l->layer->name) : 0;
+    return text;
 }
 
-/* Takes a layer's times over, if they are there. Returns whether they are. */
-static bool kept_read(const struct kept *k)
+/* Moves the times of runs to a result or from it. Twice the median is a whole number of ns. */
+static void move_times(struct exp_result_moving *x, struct exp_study_run *run, size_t n)
 {
-    char *path = exp_format("%s/%s", k->folder, exp_study_kept_table.file.name);
-    struct rec_rows rows = { 0 };
-    bool is_there =
-        exp_part_is_kept(k->folder, k->commit, k->key) && !rec_read(&rows, &exp_study_kept_table, path, NULL);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t ns = x->to && !isnan(run[i].ns) ? (uint64_t)run[i].ns : 0; /* 0: this computer cannot run it */
+        uint64_t half_ns = ns ? (uint64_t)(2 * run[i].other_ns) : 0;
+        char name[48];
 
-    for (size_t i = 0; i < rows.n && is_there; i++) {
-        const struct kept_row *row = (const struct kept_row *)rows.row + i;
-
-        is_there = row->run < k->n;
-        if (is_there) {
-            k->run[row->run].ns = row->ns;
-            k->run[row->run].other_ns = row->other_ns;
+        exp_say(name, sizeof name, "%zu fastest_ns", i);
+        exp_result_move(x, name, &ns);
+        exp_say(name, sizeof name, "%zu median_half_ns", i);
+        exp_result_move(x, name, &half_ns);
+        if (ns) {
+            run[i].ns = (double)ns;
+            run[i].other_ns = (double)half_ns / 2;
         }
     }
-    rec_release(&rows);
-    free(path);
-    return is_there;
-}
-
-static int write_times(const void *kept, const struct exp_outdir *dir, struct exp_why *why)
-{
-    const struct kept *k = kept;
-    struct exp_csv *csv = exp_csv_begin(dir, &exp_study_kept_table.file, "times of a layer's runs");
-
-    for (size_t i = 0; i < k->n; i++) {
-        if (!isnan(k->run[i].ns)) /* else this computer cannot run it */
-            rec_put(csv, &exp_study_kept_table, &(struct kept_row){ i, k->run[i].ns, k->run[i].other_ns });
-    }
-    return exp_csv_close(csv, why);
 }
 
 /* ---- timing ---- */
@@ -187,21 +134,20 @@ static int take_turns(struct timer *timer, struct timed *timed, size_t n, struct
     return err;
 }
 
-static int time_layer(const struct kept *k, struct timer *timer, struct exp_ruler_report *report)
+static int time_layer(struct exp_study_run *run, size_t n_runs, struct timer *timer, struct exp_ruler_report *report)
 {
-    struct timed *timed = exp_new(k->n, sizeof *timed);
+    struct timed *timed = exp_new(n_runs, sizeof *timed);
     size_t n = 0;
     int err = 0;
 
-    for (size_t i = 0; i < k->n && !err; i++) {
-        struct exp_study_run *run = &k->run[i];
+    for (size_t i = 0; i < n_runs && !err; i++) {
         struct timed *t = &timed[n];
 
-        if (!conv_ukr_runs(run->ukr))
+        if (!conv_ukr_runs(run[i].ukr))
             continue;
-        *t = (struct timed){ .run = run, .cold = &timer->cold };
+        *t = (struct timed){ .run = &run[i], .cold = &timer->cold };
         n++;
-        err = conv_plan_sconv(&t->plan, &run->layer->problem, run->ukr, &run->tiling, false);
+        err = conv_plan_sconv(&t->plan, &run[i].layer->problem, run[i].ukr, &run[i].tiling, false);
         err = err ? err : exp_tensors_init(&t->tensors, &t->plan);
     }
     if (!err && n)
@@ -212,26 +158,45 @@ static int time_layer(const struct kept *k, struct timer *timer, struct exp_rule
     return err;
 }
 
-/* Times a layer, unless its times are kept from an earlier run. What was disturbed is not kept for a later one. */
-static int time_or_take(struct exp_study_runs *r, size_t layer, struct timer *timer,
+/* Times a layer, and keeps its times unless they were disturbed. */
+static int time_and_keep(struct exp_study_run *run, size_t n, struct timer *timer, struct exp_store *store,
+                         const struct exp_task *task, struct exp_study_timed *timed, struct exp_why *why)
+{
+    const uint64_t begin = ctr_now_ns();
+    struct exp_ruler_report report = { 0 };
+    struct exp_result result = { 0 };
+    int err = time_layer(run, n, timer, &report);
+
+    if (err) {
+        exp_fail(why, err, "%s while timing", exp_error_text(err));
+    } else if (exp_ruler_is_measured(&report)) {
+        move_times(&(struct exp_result_moving){ .to = &result }, run, n);
+        err = exp_tasks_keep(store, task, &result, (double)(ctr_now_ns() - begin) * 1e-9, why);
+    }
+    exp_result_release(&result);
+    exp_ruler_report_sum(&timed->ruled, &report);
+    return err;
+}
+
+/* Takes the times of a layer from the store, or times it. */
+static int time_or_take(struct exp_study_runs *r, const struct exp_study_runs_layer *l, struct timer *timer,
                         const struct exp_study_keeping *keeping, struct exp_study_timed *timed, struct exp_why *why)
 {
-    struct exp_ruler_report report = { 0 };
-    struct kept kept;
-    int err = kept_name(&kept, keeping, r, layer, why);
+    struct exp_study_run *run = &r->run[l->first];
+    char *what = what_of(r, l), *setting = setting_of(keeping);
+    const struct exp_task task = { "time", l->layer->name, what, setting, keeping->commit };
+    struct exp_result kept;
+    int err = exp_tasks_find(keeping->store, &task, &kept, why);
 
-    if (!err && kept_read(&kept)) {
+    if (!err) {
+        move_times(&(struct exp_result_moving){ .from = &kept }, run, l->n);
         timed->n_kept++;
-    } else if (!err) {
-        err = time_layer(&kept, timer, &report);
-        if (err)
-            exp_fail(why, err, "%s while timing", exp_error_text(err));
-        else if (exp_ruler_is_measured(&report))
-            err = exp_part_write(kept.folder, exp_study_kept_table.file.name, kept.key, write_times, &kept, why);
+    } else if (err == -ENOENT) {
+        err = time_and_keep(run, l->n, timer, keeping->store, &task, timed, why);
     }
-    free(kept.folder);
-    free(kept.key);
-    exp_ruler_report_sum(&timed->ruled, &report);
+    exp_result_release(&kept);
+    free(what);
+    free(setting);
     return err;
 }
 
@@ -259,6 +224,7 @@ int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
     int err = 0, core;
 
     exp_cold_init(&timer.cold, setup);
+    assert(keeping->commit && keeping->machine);
     *timed = (struct exp_study_timed){ 0 };
     each.rounds.limit_ns /= r->n_layers ? r->n_layers : 1;
     ctr_pin(-1, &core, ignored, sizeof ignored);
@@ -267,7 +233,7 @@ int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
     exp_ruler_limit(timer.ruler, keeping->ruler_ns);
     for (size_t i = 0; i < r->n_layers && !err; i++) {
         exp_progress_begin(progress, EXP_WORK_ROUNDS, r->layer[i].layer->name, "timing");
-        err = time_or_take(r, i, &timer, &each, timed, why);
+        err = time_or_take(r, &r->layer[i], &timer, &each, timed, why);
         exp_progress_step(progress, EXP_WORK_ROUNDS, 1);
     }
     exp_progress_free(progress);

@@ -427,12 +427,17 @@ static void take_sources(struct exp_study_work *w, const struct exp_study_tiling
     }
 }
 
+/* Tells whether a commit says which sources were timed: there is one, and no source has changed since. */
+static bool has_name(const char *commit)
+{
+    return *commit && !strstr(commit, "-dirty");
+}
+
 /* Times tilings here, and fits csa2 to them. */
 static int time_tilings(struct exp_study_work *w, struct exp_why *why)
 {
     struct exp_study_tilings *t = &w->tilings[w->n_tilings];
-    const struct exp_study_keeping keeping = {
-        .results = w->options->results,
+    struct exp_study_keeping keeping = {
         .commit = w->options->commit,
         .machine = &t->machine,
         .rounds = exp_rounds_of(0, 3, 9, w->options->limit),
@@ -445,7 +450,10 @@ static int time_tilings(struct exp_study_work *w, struct exp_why *why)
     if (!w->options->timing)
         return 0;
     err = replay_tiling(w, "here", "host", EXP_STUDY_BY_CLOCK, why);
+    if (!err && has_name(w->options->commit))
+        err = exp_store_asked(&keeping.store, "", w->options->results, NULL, why);
     err = err ? err : exp_study_time_runs(&t->runs, &t->setup, &keeping, &timed, why);
+    exp_store_close(keeping.store);
     if (err)
         return err;
     exp_ruler_say(&timed.ruled, ruled, sizeof ruled);

@@ -47,19 +47,21 @@ micro() { columns "$dir/micro_kernels.csv" misses ukr base_packing_percent | awk
 check "the faster the replayed micro-kernel, the more packing decides" [ "$(micro)" = "4 0" ]
 
 three="MODEL=tests/data/three.csv"
-time_three() { "$study" "RESULTS=$work/results" "$three" SAMPLE=0 TIMING=1 LIMIT=1 RULER=0 "$@" >"$work/out" 2>"$work/err"; status=$?; check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]; }
-time_three COMMIT=abc
-check "layers are timed" grep -q '^3 layers timed, 0 kept' "$work/out"
+time_three() { "$study" "RESULTS=$work/results" "$three" SAMPLE=0 TIMING=1 RULER=0 "$@" >"$work/out" 2>"$work/err"; status=$?; check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]; }
+layers=$(csv_rows tests/data/three.csv | tail -n +2 | cut -d, -f1 | head -2 | paste -sd,)
+time_three COMMIT=abc LIMIT=2 "LAYERS=$layers"
+check "layers are timed" grep -q '^2 layers timed, 0 kept' "$work/out"
+time_three COMMIT=abc LIMIT=3 # as long for each layer
+check "times of a layer are kept, and no layer is timed twice" grep -q '^1 layers timed, 2 kept' "$work/out"
 times=$(columns "$work/results/host/study/three/tilings.csv" machine layer ukr time_ns | grep '^here')
 check "all runs have a time" [ -n "$times" ]
-rm -r "$work"/results/host/study/parts/three-2
-time_three COMMIT=abc
-check "a lost layer is timed again, and no other" grep -q '^1 layers timed, 2 kept' "$work/out"
+time_three COMMIT=abc LIMIT=3
+check "kept times make the same table" [ "$times" = "$(columns "$work/results/host/study/three/tilings.csv" machine layer ukr time_ns | grep '^here')" ]
 if grep -q ' f32_16x24__[a-z0-9]* ' <<<"$times"; then # a micro-kernel that a square one can be cut from
     check "a square micro-kernel is timed" grep -q ' f32_16x24__[a-z0-9]*/16 ' <<<"$times"
     check "choices of the square one are judged by all rules" [ "$(columns "$work/results/host/study/three/choices.csv" machine part rule | grep -c '16x16.*all.*simulated_\(lines\|eq6\)')" -eq 2 ]
 fi
-time_three COMMIT=abd
+time_three COMMIT=abd LIMIT=3
 check "another commit times anew" grep -q '^3 layers timed, 0 kept' "$work/out"
 
 "$study" "RESULTS=$work/results" MODEL=tests/data/three.csv SAMPLE=0 >"$work/out" 2>"$work/err"

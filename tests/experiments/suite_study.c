@@ -301,7 +301,7 @@ static void test_disturbed(void)
     static const struct exp_study_sampling sampling = { .n = 1, .most_macs = 1e7, .scope = EXP_STUDY_SCHEDULES };
     static struct exp_models models;
     static struct timing t;
-    char folder[] = "/tmp/suite_study.XXXXXX";
+    char folder[] = "/tmp/suite_study.XXXXXX", path[64];
     pthread_t thread;
 
     if (ctr_is_emulated()) {
@@ -309,12 +309,13 @@ static void test_disturbed(void)
         return;
     }
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    t.keeping = (struct exp_study_keeping){ .results = folder,
-                                            .commit = "",
+    t.keeping = (struct exp_study_keeping){ .commit = "abc",
                                             .machine = &t.setup.machine,
                                             .rounds = { 1, 1, 0 },
                                             .ruler_ns = 1,
                                             .new_ruler = fake_ruler_disturbed };
+    snprintf(path, sizeof path, "%s/store.sqlite", folder);
+    CU_ASSERT_FATAL(!exp_store_open(&t.keeping.store, path, &t.why));
     CU_ASSERT_FATAL(!exp_models_read(&models, "experiments", "tests/data/three.csv", "", &t.why));
     if (toy_setup(&t.setup, "f32_16x24__ref", "Haswell")) {
         exp_study_runs_make(&t.runs, &models, &sampling, &t.setup.machine, t.setup.ukr);
@@ -322,8 +323,10 @@ static void test_disturbed(void)
         pthread_join(thread, NULL);
         test_check(t.err == -EAGAIN && !strncmp(t.why.text, "not measured: disturbed: 0 of ", 30), "%d: %s", t.err,
                    t.why.text);
-        test_check(!rmdir(folder), "%s: something was kept", folder);
     }
+    exp_store_withdraw(t.keeping.store); /* removes the file if no task is in it */
+    exp_store_close(t.keeping.store);
+    test_check(!rmdir(folder), "%s: something was kept", folder);
     exp_study_runs_release(&t.runs);
     exp_setup_release(&t.setup);
     exp_models_release(&models);
