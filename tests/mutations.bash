@@ -140,10 +140,10 @@ mutant "quantiles: the 10th percentile is the 1st" experiments/base/stats.c 's/s
 mutant "quantiles: numbers that are not finite count as well" experiments/base/stats.c 's/if \(isfinite\(x\[i\]\)\)/if (1)/' exp_stats
 mutant "study: csa2 chooses the other schedule" experiments/study/choices.c \
     's/return schedule != exp_study_csa2_choice/return schedule == exp_study_csa2_choice/' study
-mutant "study: a layer's best time is the slower schedule's" experiments/study/choices.c \
-    's/best = time\[CSA_WS\] < time\[CSA_IS\]/best = time[CSA_WS] > time[CSA_IS]/' study
-mutant "study: the time of a choice is that of the other one" experiments/study/choices.c \
-    's/t->chosen \+= time\[chosen\];/t->chosen += time[chosen == CSA_IS];/' study
+mutant "study: the best schedule is the slower one" experiments/choices/choice.c \
+    's/x\[i\]\.number < x\[found\]\.number/x[i].number > x[found].number/' study
+mutant "study: what choices cost is what they could cost" experiments/choices/choice.c \
+    's/s->chosen \/ s->best/s->best \/ s->chosen/' study
 mutant "figures: things that are alike share no slot" experiments/base/plot_data.c \
     's/are_shared = s->n > EXP_PLOT_MOST_SLOTS/are_shared = s->n > 2 * EXP_PLOT_MOST_SLOTS/' exp_plot
 mutant "a share of a run leaves results, too" experiments/bench/course/course.c \

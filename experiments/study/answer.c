@@ -45,10 +45,10 @@ static struct record record_of(const struct exp_study_work *w)
         struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_ALL);
         struct exp_study_tally is = tally(w, i, EXP_STUDY_ALWAYS_IS, EXP_STUDY_ALL);
 
-        if (!csa.n)
+        if (!csa.all.n)
             continue;
         r.n++;
-        r.n_better += csa.n_right > ws.n_right && csa.n_right > is.n_right;
+        r.n_better += csa.all.n_right > ws.all.n_right && csa.all.n_right > is.all.n_right;
         widen(&r.csa, csa.right_percent);
         widen(&r.ws, ws.right_percent);
     }
@@ -62,7 +62,7 @@ static void print_table(const struct exp_study_work *w, FILE *out)
         fprintf(out, " %s |", exp_study_rules[told[k]].title);
     fprintf(out, "\n|---|---:|---:|---:|---:|---:|\n");
     for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
-        if (!tally(w, i, EXP_STUDY_BY_CSA, EXP_STUDY_ALL).n)
+        if (!tally(w, i, EXP_STUDY_BY_CSA, EXP_STUDY_ALL).all.n)
             continue;
         fprintf(out, "| %s, %s |", w->source[i / CSA2_N_STATES].name, exp_study_state_names[i % CSA2_N_STATES]);
         for (size_t k = 0; k < N_TOLD; k++) {
@@ -82,10 +82,11 @@ static void print_others(const struct exp_study_work *w, FILE *out)
         struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_OTHERS);
         struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_OTHERS);
 
-        if (csa2.n)
+        if (csa2.all.n)
             fprintf(out, "| %s, %s | %zu | %.0f %% (%.2f %%) | %.0f %% (%.2f %%) | %zu |\n",
-                    w->source[i / CSA2_N_STATES].name, exp_study_state_names[i % CSA2_N_STATES], csa2.n,
-                    ws.right_percent, ws.regret_percent, csa2.right_percent, csa2.regret_percent, csa2.n_is);
+                    w->source[i / CSA2_N_STATES].name, exp_study_state_names[i % CSA2_N_STATES], csa2.all.n,
+                    ws.right_percent, ws.regret_percent, csa2.right_percent, csa2.regret_percent,
+                    csa2.all.n_chosen[CSA_IS]);
     }
 }
 
@@ -100,9 +101,9 @@ static void say_others(const struct exp_study_work *w, FILE *out)
         struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_OTHERS);
         double gain = ws.regret_percent - csa2.regret_percent;
 
-        n += csa2.n > 0;
-        n_better += csa2.n && gain > gain_percent;
-        n_worse += csa2.n && gain < -gain_percent;
+        n += csa2.all.n > 0;
+        n_better += csa2.all.n && gain > gain_percent;
+        n_worse += csa2.all.n && gain < -gain_percent;
     }
     fprintf(
         out,
@@ -260,7 +261,7 @@ static void print_schedule_targets(const struct exp_study_source *s, enum csa2_s
     struct exp_study_tally other = exp_study_tally_of(s, EXP_STUDY_BY_OTHER, state, EXP_STUDY_ALL);
     char why[256];
 
-    if (!t.n)
+    if (!t.all.n)
         return;
     exp_say(why, sizeof why,
             "missed: the recording's own second measure agrees in %.1f %% only; the median layer of the same shape is "
@@ -294,12 +295,12 @@ static void print_hybrid_target(const struct exp_study_hybrid *h, const char *wh
 
     exp_say(why, sizeof why,
             "missed: choosing by the same shape's median layer would reach %.1f %%, by a second measure %.1f %%",
-            100 * h->best / h->by_shape, 100 * h->best / h->by_other);
+            100 * h->sum.best / h->by_shape.chosen, 100 * h->sum.best / h->by_other.chosen);
     if (h->worst)
         exp_say_more(why, sizeof why, "; %.0f %% of what is lost is one shape's, that of %s (%zu layers)",
                      100 * h->worst_share, h->worst->name, h->n_worst);
-    print_target(out, "SConv or Base by prediction, speed of the better one", where, 100 * h->best / h->chosen, " %",
-                 99, true, why);
+    print_target(out, "SConv or Base by prediction, speed of the better one", where, 100 * h->sum.best / h->sum.chosen,
+                 " %", 99, true, why);
 }
 
 static void print_source_targets(const struct exp_study_source *s, enum csa2_state state, FILE *out)
@@ -310,7 +311,7 @@ static void print_source_targets(const struct exp_study_source *s, enum csa2_sta
     exp_say(where, sizeof where, "%s, %s", s->name, exp_study_state_names[state]);
     print_schedule_targets(s, state, where, out);
     print_spread_targets(s, state, where, out);
-    if (h.n)
+    if (h.sum.n)
         print_hybrid_target(&h, where, out);
 }
 

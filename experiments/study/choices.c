@@ -1,6 +1,7 @@
 /* Choices of a schedule, and of Base or SConv, held against the clock. */
 #include "experiments/study/study.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -86,40 +87,39 @@ static bool belongs(const struct exp_study_point *p, enum csa2_state state, enum
     return p->state == state && exp_study_has_schedules(p) && exp_study_is_in(p->is_training, part);
 }
 
-static void add_choice(struct exp_study_tally *t, const struct exp_study_point *p, enum csa_schedule chosen)
+/* Makes the choice of a rule in a point. Returns false if it chooses nothing. */
+static bool choose(struct exp_choice *c, const struct exp_study_source *s, size_t point, enum exp_study_rule rule)
 {
-    const double time[CSA_N_SCHEDULES] = { cycles_of(p, CSA_IS), cycles_of(p, CSA_WS) };
-    const enum csa_schedule best = time[CSA_WS] < time[CSA_IS] ? CSA_WS : CSA_IS;
-    const bool decides = exp_study_decides(p);
+    const struct choice of = { s, point };
 
-    t->n++;
-    t->n_is += chosen == CSA_IS;
-    t->n_right += chosen == best;
-    t->n_decided += decides;
-    t->n_decided_right += decides && chosen == best;
-    t->chosen += time[chosen];
-    t->best += time[best];
+    *c = (struct exp_choice){ .n = CSA_N_SCHEDULES };
+    for (enum csa_schedule k = 0; k < CSA_N_SCHEDULES; k++) {
+        c->by[k] = value_if_finite(cost_of(rule, &of, k), "the rule chooses nothing");
+        c->cost[k] = value_of(cycles_of(&s->times.point[point], k));
+    }
+    if (exp_choice_why_none(c))
+        return false;
+    exp_choose(c);
+    return true;
 }
 
 struct exp_study_tally exp_study_tally_of(const struct exp_study_source *s, enum exp_study_rule rule,
                                           enum csa2_state state, enum exp_study_part part)
 {
     struct exp_study_tally t = { 0 };
+    struct exp_choice choice;
 
+    assert(rule < EXP_STUDY_N_RULES && state < CSA2_N_STATES && part < EXP_STUDY_N_PARTS);
     for (size_t i = 0; i < s->times.n; i++) {
-        const struct choice c = { s, i };
-        double is, ws;
-
-        if (!belongs(&s->times.point[i], state, part))
+        if (!belongs(&s->times.point[i], state, part) || !choose(&choice, s, i, rule))
             continue;
-        is = cost_of(rule, &c, CSA_IS);
-        ws = cost_of(rule, &c, CSA_WS);
-        if (!isnan(is) && !isnan(ws))
-            add_choice(&t, &s->times.point[i], ws < is ? CSA_WS : CSA_IS);
+        exp_choice_add(&t.all, &choice);
+        if (exp_study_decides(&s->times.point[i]))
+            exp_choice_add(&t.decided, &choice);
     }
-    t.right_percent = 100.0 * (double)t.n_right / (double)t.n;
-    t.decided_right_percent = 100.0 * (double)t.n_decided_right / (double)t.n_decided;
-    t.regret_percent = 100 * (t.chosen / t.best - 1);
+    t.right_percent = exp_choice_right_percent(&t.all);
+    t.decided_right_percent = value_if_finite(exp_choice_right_percent(&t.decided), "no layer is decided");
+    t.regret_percent = exp_choice_regret_percent(&t.all);
     return t;
 }
 
@@ -132,7 +132,7 @@ double exp_study_tie_of(const struct exp_study_source *s, enum csa2_state state)
         double chosen;
 
         tried.model.tie_share[state] = percent / 100.0;
-        chosen = exp_study_tally_of(&tried, EXP_STUDY_BY_CSA2, state, EXP_STUDY_TRAINING).chosen;
+        chosen = exp_study_tally_of(&tried, EXP_STUDY_BY_CSA2, state, EXP_STUDY_TRAINING).all.chosen;
         if (chosen <= least) {
             least = chosen;
             best = tried.model.tie_share[state];
@@ -187,12 +187,11 @@ struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum cs
 
 /* ---- the better of Base and SConv ---- */
 
-/* A layer, timed and predicted: Base and SConv as csa2 schedules it. */
+/* A layer: the choice of Base or SConv, as csa2 schedules it, by predicted cycles; and the recording's second measure. */
 struct match {
     const struct exp_study_point *point;
-    const struct exp_study_time *base, *sconv;
-    double predicted_base;
-    bool takes_sconv; /* by prediction */
+    struct exp_choice choice;
+    double other_cycles[EXP_STUDY_N_SIDES];
 };
 
 static struct match match_of(const struct exp_study_source *s, size_t i)
@@ -200,20 +199,33 @@ static struct match match_of(const struct exp_study_source *s, size_t i)
     const struct exp_study_point *p = &s->times.point[i];
     const struct exp_study_sample work = exp_study_base_work(s, &s->model, p);
     const enum csa_schedule schedule = exp_study_csa2_choice(s, i);
-    const double base = exp_study_sum(&work, EXP_STUDY_N_BASE_TERMS, s->base_cost);
+    const struct exp_study_time *time[] = {
+        [EXP_STUDY_BASE] = exp_study_base_time(p), [EXP_STUDY_SCONV] = exp_study_schedule_time(p, schedule)
+    };
+    struct match m = { .point = p, .choice.n = EXP_STUDY_N_SIDES };
 
-    return (struct match){ p, exp_study_base_time(p), exp_study_schedule_time(p, schedule), base,
-                           s->view[i][schedule].csa2_cycles < base };
+    m.choice.by[EXP_STUDY_BASE] = value_of(exp_study_sum(&work, EXP_STUDY_N_BASE_TERMS, s->base_cost));
+    m.choice.by[EXP_STUDY_SCONV] = value_of(s->view[i][schedule].csa2_cycles);
+    for (size_t k = 0; k < EXP_STUDY_N_SIDES; k++) {
+        m.choice.cost[k] = value_of(time[k]->cycles);
+        m.other_cycles[k] = time[k]->other_cycles;
+    }
+    exp_choose(&m.choice);
+    return m;
 }
 
-static double chosen(const struct match *m, bool takes_sconv)
+static double cost(const struct match *m, size_t side)
 {
-    return takes_sconv ? m->sconv->cycles : m->base->cycles;
+    return m->choice.cost[side].number;
 }
 
-static double best(const struct match *m)
+/* Adds the choice of somebody who knows which side is the faster one. */
+static void add_known(struct exp_choice_sum *s, const struct match *m, bool takes_sconv)
 {
-    return fmin(m->sconv->cycles, m->base->cycles);
+    struct exp_choice choice = m->choice;
+
+    choice.chosen = takes_sconv ? EXP_STUDY_SCONV : EXP_STUDY_BASE;
+    exp_choice_add(s, &choice);
 }
 
 /* Tells whether SConv is the faster one in the median layer of this shape. */
@@ -223,7 +235,7 @@ static bool wins_by_shape(const struct match *all, size_t n, const struct match 
 
     for (size_t i = 0; i < n; i++) {
         if (is_same_shape(all[i].point, m->point))
-            scratch[n_same++] = all[i].sconv->cycles / all[i].base->cycles;
+            scratch[n_same++] = cost(&all[i], EXP_STUDY_SCONV) / cost(&all[i], EXP_STUDY_BASE);
     }
     return exp_spread_of(scratch, n_same).median < 1;
 }
@@ -232,42 +244,34 @@ static void find_worst(struct exp_study_hybrid *h, const struct match *all)
 {
     double most = 0;
 
-    for (size_t k = 0; k < h->n; k++) {
-        double sum = 0;
-        size_t n = 0;
+    for (size_t k = 0; k < h->sum.n; k++) {
+        struct exp_choice_sum shape = { 0 };
+        double lost;
 
-        for (size_t i = 0; i < h->n; i++) {
-            if (!is_same_shape(all[i].point, all[k].point))
-                continue;
-            sum += chosen(&all[i], all[i].takes_sconv) - best(&all[i]);
-            n++;
+        for (size_t i = 0; i < h->sum.n; i++) {
+            if (is_same_shape(all[i].point, all[k].point))
+                exp_choice_add(&shape, &all[i].choice);
         }
-        if (sum > most) {
-            most = sum;
+        lost = shape.chosen - shape.best;
+        if (lost > most) {
+            most = lost;
             h->worst = all[k].point->layer;
-            h->n_worst = n;
-            h->worst_share = sum / (h->chosen - h->best);
+            h->n_worst = shape.n;
+            h->worst_share = lost / (h->sum.chosen - h->sum.best);
         }
     }
 }
 
-static void sum_up(struct exp_study_hybrid *h, const struct match *all, double *scratch)
+static void sum_up(struct exp_study_hybrid *h, const struct match *all, size_t n, double *scratch)
 {
-    for (size_t i = 0; i < h->n; i++) {
-        const struct match *m = &all[i];
-
-        h->n_sconv += m->takes_sconv;
-        h->n_right += m->takes_sconv == (m->sconv->cycles < m->base->cycles);
-        h->base += m->base->cycles;
-        h->sconv += m->sconv->cycles;
-        h->chosen += chosen(m, m->takes_sconv);
-        h->best += best(m);
-        h->by_shape += chosen(m, wins_by_shape(all, h->n, m, scratch));
-        h->by_other += chosen(m, m->sconv->other_cycles < m->base->other_cycles);
+    for (const struct match *m = all; m < all + n; m++) {
+        exp_choice_add(&h->sum, &m->choice);
+        add_known(&h->by_shape, m, wins_by_shape(all, n, m, scratch));
+        add_known(&h->by_other, m, m->other_cycles[EXP_STUDY_SCONV] < m->other_cycles[EXP_STUDY_BASE]);
     }
-    for (size_t i = 0; i < h->n; i++)
-        scratch[i] = all[i].predicted_base / all[i].base->cycles;
-    h->base_spread = exp_spread_of(scratch, h->n);
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = all[i].choice.by[EXP_STUDY_BASE].number / cost(&all[i], EXP_STUDY_BASE);
+    h->base_spread = exp_spread_of(scratch, n);
     find_worst(h, all);
 }
 
@@ -277,12 +281,13 @@ struct exp_study_hybrid exp_study_hybrid_of(const struct exp_study_source *s, en
     struct match *match = exp_new(s->times.n, sizeof *match);
     double *scratch = exp_new(s->times.n, sizeof *scratch);
     struct exp_study_hybrid h = { 0 };
+    size_t n = 0;
 
     for (size_t i = 0; i < s->times.n; i++) {
         if (belongs(&s->times.point[i], state, part) && !isnan(exp_study_base_time(&s->times.point[i])->cycles))
-            match[h.n++] = match_of(s, i);
+            match[n++] = match_of(s, i);
     }
-    sum_up(&h, match, scratch);
+    sum_up(&h, match, n, scratch);
     free(match);
     free(scratch);
     return h;

@@ -29,11 +29,11 @@ static void print_rules(const struct exp_study_source *s, enum csa2_state state,
         struct exp_study_tally t = exp_study_tally_of(s, rule, state, EXP_STUDY_ALL);
         struct exp_study_tally others = exp_study_tally_of(s, rule, state, EXP_STUDY_OTHERS);
 
-        if (!t.n)
+        if (!t.all.n)
             continue;
         fprintf(out, "| %s, %s | %s | %zu | %.1f %% | %.1f %% of %zu | %.2f %% |", s->name,
-                exp_study_state_names[state], exp_study_rules[rule].title, t.n_is, t.right_percent,
-                t.decided_right_percent, t.n_decided, t.regret_percent);
+                exp_study_state_names[state], exp_study_rules[rule].title, t.all.n_chosen[CSA_IS], t.right_percent,
+                t.decided_right_percent.number, t.decided.n, t.regret_percent);
         fprintf(out, " %.1f %% | %.2f %% |\n", others.right_percent, others.regret_percent);
     }
 }
@@ -279,7 +279,7 @@ static void print_tilings(const struct exp_study_work *w, FILE *out)
 
 static void print_variants(const struct exp_study_work *w, FILE *out)
 {
-    const struct exp_study_sensitivity *s = w->sensitivity;
+    const struct exp_choice_sum *s = w->sensitivity;
 
     fprintf(out,
             "Both schedules on variants of %s, CSA planning for each; by Eq. 6 with simulated counts.\n\n"
@@ -288,7 +288,8 @@ static void print_variants(const struct exp_study_work *w, FILE *out)
             exp_study_varied);
     for (size_t i = 0; i < EXP_STUDY_N_VARIANTS; i++)
         fprintf(out, "| %s | %zu of %zu | %zu | %.2f %% | %.2f | %.2f |\n", exp_study_variants[i].title,
-                s[i].n_chosen_is, s[i].n, s[i].n_right, s[i].regret_percent, s[i].is / s[i].ws, s[i].best / s[0].best);
+                s[i].n_chosen[CSA_IS], s[i].n, s[i].n_right, exp_choice_regret_percent(&s[i]),
+                s[i].cost[CSA_IS] / s[i].cost[CSA_WS], s[i].best / s[0].best);
 }
 
 /* ---- SConv, Base and faster micro-kernels ---- */
@@ -297,10 +298,11 @@ static void print_hybrid(const struct exp_study_source *s, enum csa2_state state
 {
     struct exp_study_hybrid h = exp_study_hybrid_of(s, state, part);
 
-    if (h.n)
+    if (h.sum.n)
         fprintf(out, "| %s, %s | %s | %zu | %zu | %zu | %.1f %% | %.1f %% | %.1f %% | %.2f, %.2f, %.2f |\n", s->name,
-                exp_study_state_names[state], exp_study_part_names[part], h.n, h.n_sconv, h.n_right,
-                100 * h.best / h.base, 100 * h.best / h.sconv, 100 * h.best / h.chosen, h.base_spread.p10,
+                exp_study_state_names[state], exp_study_part_names[part], h.sum.n, h.sum.n_chosen[EXP_STUDY_SCONV],
+                h.sum.n_right, 100 * h.sum.best / h.sum.cost[EXP_STUDY_BASE],
+                100 * h.sum.best / h.sum.cost[EXP_STUDY_SCONV], 100 * h.sum.best / h.sum.chosen, h.base_spread.p10,
                 h.base_spread.median, h.base_spread.p90);
 }
 

@@ -19,6 +19,7 @@
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/model/model.h"
 #include "experiments/bench/time/ruler.h"
+#include "experiments/choices/choice.h"
 #include "kernels/csa/csa2.h"
 #include "sim/machine/machine.h"
 
@@ -181,12 +182,9 @@ static inline bool exp_study_is_in(bool is_training, enum exp_study_part part)
 }
 
 struct exp_study_tally {
-    size_t n;                          /* layers where the rule chooses and both schedules were timed */
-    size_t n_right;                    /* the faster one was chosen */
-    size_t n_decided, n_decided_right; /* of those where the recording's two measures agree */
-    size_t n_is;                       /* input stationary was chosen */
-    double chosen, best;               /* cycles */
-    double right_percent, decided_right_percent, regret_percent; /* of the best */
+    struct exp_choice_sum all, decided; /* layers with times; of these, where the recording's two measures agree */
+    double right_percent, regret_percent;
+    struct value decided_right_percent;
 };
 
 /* Sums up what a rule chooses. */
@@ -214,12 +212,13 @@ struct exp_study_accuracy exp_study_accuracy_of(const struct exp_study_source *s
  */
 struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum csa2_state state);
 
-/* SConv as csa2 schedules it, and Base: sums over layers where both were timed. */
+/* The choice of SConv, as csa2 schedules it, or Base: sums over layers where both were timed. */
+enum { EXP_STUDY_BASE, EXP_STUDY_SCONV, EXP_STUDY_N_SIDES };
+
 struct exp_study_hybrid {
-    size_t n, n_sconv, n_right; /* layers; SConv is predicted to be faster; the faster one was chosen */
-    double base, sconv, chosen, best;
-    struct exp_spread base_spread; /* of Base's predicted cycles over the measured ones */
-    double by_shape, by_other;     /* chosen by the median of the same shape's layers, and by the second measure */
+    struct exp_choice_sum sum;                /* of the choices by predicted cycles */
+    struct exp_choice_sum by_shape, by_other; /* by the median of the same shape's layers, and by the second measure */
+    struct exp_spread base_spread;            /* of Base's predicted cycles over the measured ones */
     const struct exp_layer *worst; /* a layer of the shape that costs most by wrong choices; NULL: none does */
     size_t n_worst;                /* layers of that shape */
     double worst_share;            /* of all that wrong choices cost */
@@ -469,12 +468,6 @@ enum {
 extern const struct exp_study_variant exp_study_variants[EXP_STUDY_N_VARIANTS]; /* CSA plans for each */
 extern const struct exp_study_variant exp_study_left_out[EXP_STUDY_N_LEFT_OUT]; /* the same plans are replayed */
 
-/* Sums over the layers of a sample on a variant, in cycles of Eq. 6 with simulated counts. */
-struct exp_study_sensitivity {
-    size_t n, n_chosen_is, n_right; /* CSA chose IS; its choice has the fewer cycles */
-    double is, ws, chosen, best, regret_percent;
-};
-
 enum {
 #define RATE(...) +1
     EXP_STUDY_N_RATES = 0
@@ -539,7 +532,7 @@ struct exp_study_work {
     size_t n_terms;
     struct exp_study_terms left_out[EXP_STUDY_N_PLANNED][EXP_STUDY_N_LEFT_OUT]; /* of a sample, through each */
     struct exp_study_micro micro[EXP_STUDY_N_RATES];
-    struct exp_study_sensitivity sensitivity[EXP_STUDY_N_VARIANTS];
+    struct exp_choice_sum sensitivity[EXP_STUDY_N_VARIANTS]; /* CSA's schedules by Eq. 6 with simulated counts */
 };
 
 /* Does it all. Returns 0, or -errno with one line in why. */

@@ -15,13 +15,13 @@ static const struct rec_field choice_fields[] = {
     { { "caches", "", "cold or warm at the start of each layer", "" }, AT(caches) },
     { { "part", "", "layers: all; training, which csa2 was fitted to; others", "" }, AT(part) },
     { { "rule", "", "what chooses: experiments/study/rules.def", "" }, AT(rule) },
-    { { "layers", "", "where it chooses and both schedules were timed", "" }, AT(tally.n) },
+    { { "layers", "", "where it chooses and both schedules were timed", "" }, AT(tally.all.n) },
     { { "right_percent", "%", "of them: the faster schedule was chosen", "clock" }, AT(tally.right_percent) },
     { { "decided_layers", "", "where both measures of the recording say that the same schedule is faster", "clock" },
-      AT(tally.n_decided) },
+      AT(tally.decided.n) },
     { { "decided_right_percent", "%", "of those: the faster schedule was chosen", "clock" },
-      REC_NAN_AS(struct choice_row, tally.decided_right_percent, "no layer is decided") },
-    { { "input_stationary", "", "layers for which it chose input stationary", "" }, AT(tally.n_is) },
+      REC_VALUE(struct choice_row, tally.decided_right_percent) },
+    { { "input_stationary", "", "layers for which it chose input stationary", "" }, AT(tally.all.n_chosen[CSA_IS]) },
     { { "regret_percent", "%", "time of the chosen schedules over that of the faster ones, less 1", "clock" },
       AT(tally.regret_percent) },
 };
@@ -44,7 +44,7 @@ static void put_choices(struct exp_csv *csv, const void *of)
         const struct choice_row row = { s->name, exp_study_state_names[state], exp_study_part_names[part],
                                         exp_study_rules[rule].name, exp_study_tally_of(s, rule, state, part) };
 
-        if (row.tally.n)
+        if (row.tally.all.n)
             rec_put(csv, &exp_study_choices_table, &row);
     }
 }
@@ -362,7 +362,8 @@ static void put_methods(struct exp_csv *csv, const void *of)
 
 struct variant_row {
     const char *machine, *variant;
-    struct exp_study_sensitivity s;
+    struct exp_choice_sum s;
+    double regret_percent;
 };
 
 #define AT(member) REC_AT(struct variant_row, member)
@@ -371,12 +372,12 @@ static const struct rec_field variant_fields[] = {
     { { "machine", "", "whose caches are varied", "" }, AT(machine) },
     { { "variant", "", "experiments/study/variants.def", "" }, AT(variant) },
     { { "layers", "", "of the sample", "" }, AT(s.n) },
-    { { "chosen_is", "", "layers for which CSA chose input stationary", "predicted" }, AT(s.n_chosen_is) },
+    { { "chosen_is", "", "layers for which CSA chose input stationary", "predicted" }, AT(s.n_chosen[CSA_IS]) },
     { { "right", "", "layers where its choice has the fewer cycles by Eq. 6 with simulated counts", "replay" },
       AT(s.n_right) },
-    { { "is_cycles", "cycles", "input stationary, by that", "replay" }, AT(s.is) },
-    { { "ws_cycles", "cycles", "weight stationary", "replay" }, AT(s.ws) },
-    { { "regret_percent", "%", "of CSA's choices over the better ones", "replay" }, AT(s.regret_percent) },
+    { { "is_cycles", "cycles", "input stationary, by that", "replay" }, AT(s.cost[CSA_IS]) },
+    { { "ws_cycles", "cycles", "weight stationary", "replay" }, AT(s.cost[CSA_WS]) },
+    { { "regret_percent", "%", "of CSA's choices over the better ones", "replay" }, AT(regret_percent) },
 };
 
 #undef AT
@@ -389,7 +390,8 @@ static void put_variants(struct exp_csv *csv, const void *of)
 
     for (size_t i = 0; i < EXP_STUDY_N_VARIANTS; i++)
         rec_put(csv, &exp_study_sensitivity_table,
-                &(struct variant_row){ exp_study_varied, exp_study_variants[i].name, w->sensitivity[i] });
+                &(struct variant_row){ exp_study_varied, exp_study_variants[i].name, w->sensitivity[i],
+                                       exp_choice_regret_percent(&w->sensitivity[i]) });
 }
 
 /* ---- hybrid.csv, rates.csv, micro_kernels.csv ---- */
@@ -407,19 +409,20 @@ static const struct rec_field hybrid_fields[] = {
     { { "caches", "", "cold or warm", "" }, REC_AT(struct hybrid_row, caches) },
     { { "part", "", "layers: all; training, which the models were fitted to; others", "" },
       REC_AT(struct hybrid_row, part) },
-    { { "layers", "", "where Base and both schedules were timed", "" }, AT(n) },
-    { { "chosen_sconv", "", "layers for which SConv is predicted to be faster", "predicted" }, AT(n_sconv) },
-    { { "right", "", "layers where the faster one was chosen", "clock" }, AT(n_right) },
-    { { "base_cycles", "cycles", "Base in all of them", "clock" }, AT(base) },
-    { { "sconv_cycles", "cycles", "SConv in the schedule that csa2 chooses", "clock" }, AT(sconv) },
-    { { "chosen_cycles", "cycles", "the one that is predicted to be faster", "clock" }, AT(chosen) },
-    { { "best_cycles", "cycles", "the faster one of the two: the oracle", "clock" }, AT(best) },
+    { { "layers", "", "where Base and both schedules were timed", "" }, AT(sum.n) },
+    { { "chosen_sconv", "", "layers for which SConv is predicted to be faster", "predicted" },
+      AT(sum.n_chosen[EXP_STUDY_SCONV]) },
+    { { "right", "", "layers where the faster one was chosen", "clock" }, AT(sum.n_right) },
+    { { "base_cycles", "cycles", "Base in all of them", "clock" }, AT(sum.cost[EXP_STUDY_BASE]) },
+    { { "sconv_cycles", "cycles", "SConv in the schedule that csa2 chooses", "clock" }, AT(sum.cost[EXP_STUDY_SCONV]) },
+    { { "chosen_cycles", "cycles", "the one that is predicted to be faster", "clock" }, AT(sum.chosen) },
+    { { "best_cycles", "cycles", "the faster one of the two: the oracle", "clock" }, AT(sum.best) },
     { { "same_shape_cycles", "cycles",
         "the one that is faster in the median layer of the same shape: what a function of the shape could know",
         "clock" },
-      AT(by_shape) },
+      AT(by_shape.chosen) },
     { { "second_measure_cycles", "cycles", "the one that is faster by the recording's second measure", "clock" },
-      AT(by_other) },
+      AT(by_other.chosen) },
     { { "base_p10", "", "Base's predicted / measured cycles: quantile", "" }, BASE_SPREAD(p10) },
     { { "base_median", "", "the same", "" }, BASE_SPREAD(median) },
     { { "base_p90", "", "the same", "" }, BASE_SPREAD(p90) },
@@ -482,7 +485,7 @@ static void put_hybrids(struct exp_csv *csv, const void *of)
         const struct hybrid_row row = { s->name, exp_study_state_names[state], exp_study_part_names[part],
                                         exp_study_hybrid_of(s, state, part) };
 
-        if (row.h.n)
+        if (row.h.sum.n)
             rec_put(csv, &exp_study_hybrid_table, &row);
     }
 }

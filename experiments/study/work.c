@@ -183,25 +183,23 @@ static int leave_out(struct exp_study_work *w, struct exp_why *why)
     return err;
 }
 
-static struct exp_study_sensitivity sensitivity_of(const struct exp_study_runs *r)
+static struct exp_choice_sum sensitivity_of(const struct exp_study_runs *r)
 {
-    struct exp_study_sensitivity s = { .n = r->n_layers };
+    struct exp_choice_sum sum = { 0 };
 
     for (size_t l = 0; l < r->n_layers; l++) {
-        const struct exp_study_run *is = exp_study_runs_own(r, &r->layer[l], CSA_IS);
-        const struct exp_study_run *ws = exp_study_runs_own(r, &r->layer[l], CSA_WS);
-        const struct exp_study_run *chosen = ws->csa_cycles < is->csa_cycles ? ws : is;
-        double best = fmin(is->sim_cycles, ws->sim_cycles);
+        struct exp_choice choice = { .n = CSA_N_SCHEDULES };
 
-        s.n_chosen_is += chosen == is;
-        s.n_right += chosen->sim_cycles <= best;
-        s.is += is->sim_cycles;
-        s.ws += ws->sim_cycles;
-        s.chosen += chosen->sim_cycles;
-        s.best += best;
+        for (enum csa_schedule k = 0; k < CSA_N_SCHEDULES; k++) {
+            const struct exp_study_run *run = exp_study_runs_own(r, &r->layer[l], k);
+
+            choice.by[k] = value_of(run->csa_cycles);
+            choice.cost[k] = value_of(run->sim_cycles);
+        }
+        exp_choose(&choice);
+        exp_choice_add(&sum, &choice);
     }
-    s.regret_percent = 100 * (s.chosen / s.best - 1);
-    return s;
+    return sum;
 }
 
 static int replay_variants(struct exp_study_work *w, struct exp_why *why)
