@@ -42,7 +42,7 @@ bool sim_cpu_has(enum cpu_isa isa);
 /* Tells whether CONV_CPU names a limit. An unknown limit masks all sets. */
 bool sim_cpu_is_limited(void);
 
-/* Returns 0, or -EINVAL with one line in why if CONV_CPU names no instruction set of this CPU. */
+/* Returns 0, or -EINVAL with a line in why if CONV_CPU names no instruction set of this CPU. */
 int sim_cpu_check_limit(char *why, size_t why_bytes);
 
 #endif

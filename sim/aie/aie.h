@@ -1,22 +1,22 @@
 /*
- * The core of the first AI Engine (Versal AIE1): what a program of VLIW bundles computes, and in which cycle. It knows
- * registers, units and memory; no convolution.
+ * The core of the first AI Engine (Versal AIE1): the results of a program of VLIW bundles, and the cycles of the
+ * results. The core has registers, units and memory, and knows no convolution.
  *
  * A bundle has one instruction per unit: two loads (A and B), a store with shift-round-saturate, a vector multiply, a
  * vector move and a scalar instruction. All units read their operands in the cycle of issue, but for the accumulator of
- * a MAC, which is read `recurrence` cycles before its result is there. The pipeline is exposed: a result appears after
- * its unit's latency, whoever reads earlier gets what was there before. As hardware does not stop there, an instruction
- * may say which results it means to read (tags): the run stops where another one is found.
+ * a MAC, which is read `recurrence` cycles before its result. The pipeline is exposed: a result appears after its
+ * unit's latency, and an earlier reader gets the old value. Hardware does not stop there, so an instruction may name
+ * the results that it means to read (tags): the run stops at a mismatch.
  *
- * Registers, and what they are made of (AM009, Register Files; llvm-aie, AIE1RegisterInfo.td):
+ * Registers and their parts (AM009, Register Files; llvm-aie, AIE1RegisterInfo.td):
  *
  *     128 bits   vl0 vh0 vl1 vh1 ... vl7 vh7
- *     256        wr0 .. wr3, wc0 wc1, wd0 wd1    pairs of them
- *     512        xa xb xc xd                     pairs of those
- *     1024       ya = xa xb, yd = xd xb          they share xb
+ *     256        wr0 .. wr3, wc0 wc1, wd0 wd1    pairs of 128-bit registers
+ *     512        xa xb xc xd                     pairs of w registers
+ *     1024       ya = xa xb, yd = xd xb          both have xb
  *
- * Four accumulators bm0 .. bm3 have 16 lanes of 48 bits or 8 lanes of 80. Memory is 128 KB in 32 banks with one port:
- * a pair of banks holds 8 KB, even 16-byte words in one and odd words in the other.
+ * Four accumulators bm0 .. bm3 have 16 lanes of 48 bits or 8 lanes of 80. Memory is 128 KB in 32 banks with one port: a
+ * pair of banks holds 8 KB, even 16-byte words in one bank and odd words in the other.
  */
 #ifndef SIM_AIE_AIE_H
 #define SIM_AIE_AIE_H
@@ -36,7 +36,10 @@ enum {
     AIE_MOST_LATENCY = 15,
 };
 
-/* Registers: the 16 of 128 bits have numbers 0 to 15, the lower half of a pair first; the larger ones follow. */
+/*
+ * Registers: the 16 registers of 128 bits have numbers 0 to 15, the lower half of a pair first; larger registers
+ * follow.
+ */
 enum { AIE_W = 16, AIE_X = 24, AIE_YA = 28, AIE_YD = 29, AIE_N_REGISTERS };
 
 struct aie_register {
@@ -47,7 +50,7 @@ struct aie_register {
 
 extern const struct aie_register aie_registers[AIE_N_REGISTERS];
 
-/* What is not certain about the core, or may be varied: aie_parameters says what is known of each. */
+/* Uncertain or variable properties of the core: aie_parameters tells the evidence for each. */
 struct aie_params {
     unsigned load_latency, mac_latency, recurrence, srs_latency, branch_delay;
     unsigned load_units, memory_bytes, program_bundles;
@@ -85,7 +88,7 @@ struct aie_store {
     uint8_t bits; /* 0: there is none; 16 or 32 */
     uint8_t acc, shift;
     struct aie_address at;
-    uint32_t tag; /* the result that it means to read; 0: any */
+    uint32_t tag; /* the tag of the result that the instruction means to read; 0: any */
 };
 
 enum aie_mac_kind {
@@ -96,13 +99,13 @@ enum aie_mac_kind {
 };
 
 /*
- * How the elements of a lane and column are chosen (UG1079, MAC Intrinsics; MAC on 16x16 bits). Offsets are 4 bits per
+ * The choice of the elements of a lane and column (UG1079, MAC Intrinsics; MAC on 16x16 bits). Offsets are 4 bits per
  * lane, lane 0 in the lowest. Element numbers wrap around at the register's end.
  *
  *     x, 32 bits   start + offset[lane] + step * column
  *     x, 16 bits   Lanes 2p and 2p+1 share a 2 x 2 block per two columns. Its values 0 and 1 begin at
  *                  e = start + step * block + 2 * offset[2p], its values 2 and 3 at e + 2 * (offset[2p+1] + 1).
- *                  square says, 4 bits each, which of the four goes to (lane 2p, column 0), (2p, 1), (2p+1, 0),
+ *                  square says, 4 bits each, which of the four values goes to (lane 2p, column 0), (2p, 1), (2p+1, 0),
  *                  (2p+1, 1).
  *     z            start + offset[lane] + step * column
  */
@@ -119,7 +122,7 @@ struct aie_mac {
     uint8_t x, z; /* registers: of 256 to 1,024 bits, and of 256 */
     struct aie_permutation px, pz;
     uint32_t x_tag[8], z_tag[2]; /* of the parts of 128 bits; 0: any */
-    uint32_t acc_tag, tag;       /* what it means to add to (0: any), and its result's name */
+    uint32_t acc_tag, tag;       /* acc_tag: of the result to add to (0: any); tag: of the own result */
 };
 
 enum aie_scalar_kind {
@@ -129,8 +132,8 @@ enum aie_scalar_kind {
     AIE_MOVI, /* r[reg] = value */
     AIE_LOOP, /* bundles target .. end are run value times, without any overhead */
     AIE_JMP,  /* to target, after the delay slots */
-    AIE_JNZD, /* r[reg]--; if it is not 0, to target, after the delay slots */
-    AIE_JZD,  /* the same, if it is 0 */
+    AIE_JNZD, /* r[reg]--; if not 0, to target, after the delay slots */
+    AIE_JZD,  /* r[reg]--; if 0, to target, after the delay slots */
     AIE_HALT,
 };
 
@@ -160,8 +163,8 @@ struct aie_program {
 };
 
 /*
- * Chooses x or z so that lane l and column c get element need[c][l] (-1: any) of a register of n elements. kind says
- * lanes and columns. Returns 0, or -ERANGE if the network cannot do that.
+ * Chooses x or z so that lane l and column c get element need[c][l] (-1: any) of a register of n elements. kind
+ * determines lanes and columns. Returns 0, or -ERANGE if the network has no such selection.
  */
 int aie_solve_x(struct aie_permutation *p, enum aie_mac_kind kind, int (*need)[AIE_LANES], unsigned n);
 int aie_solve_z(struct aie_permutation *p, enum aie_mac_kind kind, int (*need)[AIE_LANES], unsigned n);
@@ -170,17 +173,19 @@ unsigned aie_mac_lanes(enum aie_mac_kind kind);
 unsigned aie_mac_columns(enum aie_mac_kind kind);
 unsigned aie_mac_element_bytes(enum aie_mac_kind kind);
 
-/* Says which element of a register of n a lane and column get; x: through the network of X, with its squares. */
+/*
+ * Returns the element, of a register of n, that a lane and column get; x: through the network of X, with its squares.
+ */
 unsigned aie_element(const struct aie_permutation *p, enum aie_mac_kind kind, bool x, unsigned lane, unsigned column,
                      unsigned n);
 
-/* Prints a bundle as text, one line; aie_print_program: all, with numbers. */
+/* Prints a bundle as text in a line; aie_print_program: all bundles, with numbers. */
 void aie_print_bundle(const struct aie_bundle *b, FILE *out);
 void aie_print_program(const struct aie_program *p, FILE *out);
 
 /* ---- running ---- */
 
-/* Where and why a run ended that did not end by itself. */
+/* Place and reason of a failed run. */
 struct aie_stop {
     size_t bundle;
     uint64_t cycle;
@@ -197,8 +202,8 @@ struct aie_counts {
 struct aie_core;
 
 /*
- * Makes a core with such parameters and a program, which must outlive it. Returns 0; -ENOMEM; -EINVAL if the program
- * has an instruction that does not exist, or does not fit; with the reason in stop.
+ * Makes a core with parameters and a program, which must outlive the core. Returns 0; -ENOMEM; -EINVAL, with the reason
+ * in stop, if the program has an instruction that does not exist or does not fit.
  */
 int aie_core_new(struct aie_core **core, const struct aie_params *params, const struct aie_program *program,
                  struct aie_stop *stop);
@@ -208,8 +213,8 @@ void aie_core_free(struct aie_core *core);
 uint8_t *aie_core_memory(struct aie_core *core);
 
 /*
- * Runs from bundle 0 on, registers undefined, until HALT; what is under way then is completed. Returns 0, or with the
- * reason in stop: -EFAULT for an access out of memory, -EINVAL for an unaligned one, -EBUSY for a bank conflict,
+ * Runs from bundle 0 on, registers undefined, until HALT, and completes all instructions in flight. Returns 0, or with
+ * the reason in stop: -EFAULT for an access out of memory, -EINVAL for an unaligned access, -EBUSY for a bank conflict,
  * -EPROTO for a register that is read too early, too late or before it was written, -ELOOP after most_cycles.
  */
 int aie_core_run(struct aie_core *core, uint64_t most_cycles, struct aie_counts *counts, struct aie_stop *stop);

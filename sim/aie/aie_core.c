@@ -9,11 +9,11 @@ __extension__ typedef __int128 wide;
 
 enum { RING = AIE_MOST_LATENCY + 1, MOST_CHECKS = 10 };
 
-static const uint32_t UNDEFINED = UINT32_MAX; /* the tag of a register that was never written */
+static const uint32_t UNDEFINED = UINT32_MAX; /* the tag of a register never written */
 
 /*
- * What a bundle's multiply does, worked out once: which elements of the register file meet, and what is looked at. It
- * is plain if lanes have neighbours of x, and all the same z: that is faster.
+ * The multiply of a bundle, decoded once: the pairs of elements of the register file, and the registers read. The
+ * multiply is plain, and faster, if lanes have neighbouring elements of x and all lanes have the same z.
  */
 struct decoded {
     uint8_t x[32], z[32]; /* [column][lane], in elements of the register file */
@@ -106,7 +106,7 @@ static int fail(struct aie_core *c, int err, uint32_t address, const char *forma
     return err;
 }
 
-/* ---- a program is looked at before it runs ---- */
+/* ---- checks of a program before its run ---- */
 
 static int check_address(struct aie_core *c, const struct aie_address *at)
 {
@@ -263,7 +263,7 @@ uint8_t *aie_core_memory(struct aie_core *core)
     return core->memory;
 }
 
-/* ---- what arrives in a cycle ---- */
+/* ---- results that arrive in a cycle ---- */
 
 static void take_load(struct aie_core *c, struct arriving_load *l)
 {
@@ -287,7 +287,7 @@ static wide wrap_80(wide x)
     return (wide)((bits)x << 48) >> 48;
 }
 
-/* Adds products to an accumulator, which must hold what they are meant to be added to. Who reads it wraps it around. */
+/* Adds products to an accumulator, which must hold the intended result. The accumulator's reader wraps the value. */
 static int take_product(struct aie_core *c, struct arriving_product *p)
 {
     struct accumulator *a = &c->acc[p->acc];
@@ -317,7 +317,7 @@ uint32_t aie_banks(uint32_t address, unsigned bytes)
     return (bytes > AIE_V_BYTES ? 3U : 1U << (address >> 4 & 1)) << 2 * pair;
 }
 
-/* Notes that banks are touched in this cycle; two accesses to one cost a cycle, or end the run. */
+/* Notes that banks are touched in this cycle; a second access to a bank costs a cycle, or ends the run. */
 static int touch(struct aie_core *c, uint32_t *touched, uint32_t address, unsigned bytes)
 {
     const uint32_t banks = aie_banks(address, bytes);
@@ -351,7 +351,7 @@ static int arrive(struct aie_core *c, uint32_t *touched)
     return err;
 }
 
-/* ---- what is issued ---- */
+/* ---- issue ---- */
 
 static int resolve(struct aie_core *c, const struct aie_address *at, unsigned bytes, uint32_t *address)
 {
@@ -402,7 +402,7 @@ static void put_lane(uint8_t *data, unsigned lane, unsigned bits, int64_t value)
         memcpy(data + 4 * lane, &word, sizeof word);
 }
 
-/* A store of 16 bits takes 16 lanes, one of 32 bits 8: a wide accumulator has no more. */
+/* A store of 16 bits takes 16 lanes, a store of 32 bits takes 8: a wide accumulator has no more. */
 static int issue_store(struct aie_core *c, const struct aie_store *s)
 {
     struct leaving_store *to = &c->store[(c->now + c->params.srs_latency) % RING];
@@ -491,7 +491,7 @@ static int issue_mac(struct aie_core *c, const struct aie_mac *m)
     return 0;
 }
 
-/* A move's result is there in the next cycle: it is written behind all that read in this one. */
+/* A move's result arrives in the next cycle: the result is written after all reads of this cycle. */
 static int move(struct aie_core *c, const struct aie_move *m)
 {
     const struct aie_register *to = &aie_registers[m->to], *from = &aie_registers[m->from];
@@ -610,7 +610,7 @@ static void reset(struct aie_core *c)
     c->counts = (struct aie_counts){ 0 };
 }
 
-/* Completes what is under way behind the last bundle. */
+/* Completes the instructions in flight after the last bundle. */
 static int drain(struct aie_core *c)
 {
     int err = 0;

@@ -1,4 +1,4 @@
-/* The two selection networks in front of the multipliers, and how to ask them for given elements. */
+/* The two selection networks in front of the multipliers, and the parameters for given elements. */
 #include <errno.h>
 
 #include "sim/aie/aie.h"
@@ -43,7 +43,7 @@ unsigned aie_element(const struct aie_permutation *p, enum aie_mac_kind kind, bo
 
 /* ---- the inverse ---- */
 
-/* Sets the offset of a lane to the distance from start, if four bits can hold it. */
+/* Sets the offset of a lane to the distance from start, if four bits suffice. */
 static int set_offset(struct aie_permutation *p, unsigned lane, unsigned distance)
 {
     if (distance > 15)
@@ -74,7 +74,7 @@ static int solve_plain(struct aie_permutation *p, enum aie_mac_kind kind, int (*
     return 0;
 }
 
-/* Says which of a block's four values an element is, with words e and o; 4: none. */
+/* Returns the index of an element among a block's four values, with words e and o; 4: none. */
 static unsigned which_of(int element, int e, int o)
 {
     if (element / 2 == e)
@@ -82,7 +82,7 @@ static unsigned which_of(int element, int e, int o)
     return element / 2 == o ? 2 + (unsigned)element % 2 : 4;
 }
 
-/* Finds the at most two words of 32 bits that a block needs; false if there are more. */
+/* Finds the words of 32 bits that a block needs; false if there are more than two. */
 static bool words_of_block(int word[2], int (*need)[AIE_LANES], unsigned lane)
 {
     word[0] = word[1] = -1;
@@ -98,7 +98,7 @@ static bool words_of_block(int word[2], int (*need)[AIE_LANES], unsigned lane)
     return word[0] >= 0;
 }
 
-/* Solves one block with words e and o; `square` of the blocks before it (16 bits; known: those that are decided). */
+/* Solves a block with words e and o; `square` of the blocks before (16 bits; known: the decided bits). */
 static int solve_block(struct aie_permutation *p, unsigned *known, int (*need)[AIE_LANES], unsigned lane,
                        const int word[2], unsigned n)
 {
@@ -155,7 +155,7 @@ int aie_solve_x(struct aie_permutation *p, enum aie_mac_kind kind, int (*need)[A
         err = solve_blocks(p, aie_mac_lanes(kind), need, n, true);
     if (err || kind == AIE_MAC_16)
         return err;
-    /* The second pair of columns is the first one, a step on. */
+    /* the second pair of columns equals the first pair, a step on */
     err = solve_blocks(&second, aie_mac_lanes(kind), need + 2, n, false);
     if (err || second.offsets != p->offsets || second.square != p->square)
         return -ERANGE;

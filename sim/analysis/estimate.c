@@ -1,6 +1,6 @@
 #include "sim/analysis/estimate.h"
 
-/* Loads that went as far as source k; all of them for the first. */
+/* Returns the loads that went as far as source k; all loads for k = 0. */
 static uint64_t loads_reaching(const struct sim_cell *c, size_t k)
 {
     return k ? c->level[k - 1].load_misses : c->loads;
@@ -17,7 +17,7 @@ static uint64_t lines_delivered(const struct sim_machine *m, const struct sim_ce
 
 static uint64_t bytes_moved(const struct sim_machine *m, const struct sim_cell *c, size_t k)
 {
-    uint64_t line_bytes = k ? m->level[k - 1].line_bytes : 0; /* of the level inside: what moves */
+    uint64_t line_bytes = k ? m->level[k - 1].line_bytes : 0; /* of the level inside, the unit of a transfer */
 
     if (!k)
         return c->load_bytes + c->store_bytes;

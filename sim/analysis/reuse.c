@@ -14,7 +14,7 @@ enum {
     FIRST_SLOTS = 256, /* a power of two */
 };
 
-/* The lines that an access uses: the first, and how many. */
+/* The lines of an access: the first line, and the number. */
 struct touched {
     uint64_t line;
     uint64_t n_lines;
@@ -28,7 +28,7 @@ static struct touched lines_of(const struct sim_access *a, unsigned line_shift)
     return (struct touched){ addr >> line_shift, a->bytes ? ((within + a->bytes - 1) >> line_shift) + 1 : 0 };
 }
 
-/* The line after i others, around the end of the address space. */
+/* Returns the line i lines after the first, around the end of the address space. */
 static uint64_t line_at(const struct touched *t, uint64_t i, unsigned line_shift)
 {
     return (t->line + i) & (ADDRESS_MASK >> line_shift);
@@ -50,9 +50,9 @@ struct sim_reuse {
     struct sim_stackdist *stack;
     unsigned line_shift;
     int err;
-    uint64_t last_line;   /* its next use has distance 0, without asking the stack */
-    uint64_t n_distances; /* one more than the largest */
-    uint64_t room;        /* distances that uses_at holds */
+    uint64_t last_line;   /* the next use has distance 0 and needs no stack */
+    uint64_t n_distances; /* the largest distance plus 1 */
+    uint64_t room;        /* distances that fit into uses_at */
     unsigned n_tags;
     uint64_t *uses_at; /* [room][n_tags] */
     uint64_t n_uses[SIM_MAX_TAGS];
@@ -159,7 +159,7 @@ int sim_reuse_error(const struct sim_reuse *r)
     return r->err;
 }
 
-/* One tag's value, or the sum. */
+/* Returns a tag's value, or the sum. */
 static uint64_t pick(const struct sim_reuse *r, const uint64_t *by_tag, unsigned tag)
 {
     uint64_t sum = 0;
@@ -219,11 +219,11 @@ int sim_mrc_next(const struct sim_reuse *r, struct sim_mrc_point *p)
 
 /* ---- working sets ---- */
 
-/* A slot of the hash table. One whose window has passed is free: all that matters was put in during this window. */
+/* A slot of the hash table. A slot of an earlier window is free: all useful slots were filled in the current window. */
 struct slot {
     uint64_t line;
-    uint64_t window; /* number of the window it belongs to, from 1; 0: none */
-    uint64_t tags;   /* bit t: used by tag t in that window */
+    uint64_t window; /* number of the slot's window, from 1; 0: none */
+    uint64_t tags;   /* bit t: tag t used the line in the window */
 };
 
 _Static_assert(SIM_MAX_TAGS <= 64, "a bit for every tag");

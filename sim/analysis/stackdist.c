@@ -1,9 +1,9 @@
 /*
- * Every use of a run (a line is a run of one) takes the next slot of a time line, and gives up the slot of the run's
- * previous use. A Fenwick tree counts the lines of the taken slots, so those of the slots taken after a run's previous
- * use are the other runs' lines used since. A hash table finds a run's slot. When the slots run out, the runs are
- * packed to the front in their order, which takes O(m) after at least m further uses, because packing leaves at least
- * as many slots free as there are runs.
+ * Every use of a run (a line is a run of length 1) takes the next slot of a time line, and gives up the slot of the
+ * run's previous use. A Fenwick tree counts the lines of the taken slots, so the lines of the slots taken after a run's
+ * previous use are the lines of further runs used since. A hash table finds a run's slot. When the slots run out, the
+ * runs are packed to the front in their order, which takes O(m) after at least m further uses, because packing leaves
+ * at least as many free slots as runs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ struct sim_stackdist {
     uint64_t n_runs;      /* distinct runs */
     uint64_t n_lines;     /* and their lines */
     uint64_t *tree;       /* [n_slots + 1], Fenwick, 1-based: lines of taken slots */
-    uint64_t *line_at;    /* [n_slots]: the line by which the run that took a slot is called */
-    uint64_t *lines_at;   /* [n_slots]: how many lines the run has, or 0 if it has given the slot up */
+    uint64_t *line_at;    /* [n_slots]: the name of the slot's run, a line */
+    uint64_t *lines_at;   /* [n_slots]: the lines of the slot's run; 0: the run has given the slot up */
     uint64_t *slot_of;    /* [2 * n_slots], open addressing: slot + 1 of a run; 0: free */
     uint64_t *uses_at;    /* [n_distances]: uses by distance */
     uint64_t n_distances; /* more than any distance: n_lines or more */
@@ -88,7 +88,7 @@ static void release_slots(struct sim_stackdist *s)
     free(s->slot_of);
 }
 
-/* Packs the runs to the front, in twice the room if they fill more than half. */
+/* Packs the runs to the front, in twice the room if the runs fill more than half. */
 static int pack(struct sim_stackdist *s)
 {
     struct sim_stackdist packed;
@@ -112,7 +112,7 @@ static int pack(struct sim_stackdist *s)
     return 0;
 }
 
-/* Makes room for the distances that there are with so many more lines. */
+/* Makes room for all possible distances with n_more lines. */
 static int reach(struct sim_stackdist *s, uint64_t n_more)
 {
     const uint64_t needed = s->n_lines + n_more, n = needed > 2 * s->n_distances ? needed : 2 * s->n_distances;

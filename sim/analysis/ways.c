@@ -9,14 +9,14 @@
 
 struct entry {
     uint64_t line;
-    uint32_t dirty_from; /* dirty in caches of so many ways or more */
-    uint8_t dirty_tag;   /* of the store that made it so */
+    uint32_t dirty_from; /* dirty in caches of dirty_from ways or more */
+    uint8_t dirty_tag;   /* tag of the last store */
 };
 
-/* Counts of one tag and phase, by place: [0] is not used, [most_ways + 1] are lines that no cache had. */
+/* Counts of a tag and phase, by place: [0] is unused, [most_ways + 1] counts lines that no cache had. */
 struct places {
     uint64_t *reads, *writes, *loads; /* loads: by the farthest of their lines */
-    uint64_t *write_backs;            /* by the ways of the cache that wrote back */
+    uint64_t *write_backs;            /* by the ways of the writing cache */
 };
 
 struct sim_ways {
@@ -24,9 +24,9 @@ struct sim_ways {
     uint64_t n_sets;
     uint32_t line_bytes, most_ways;
     struct entry *entry;                                  /* [n_sets][most_ways], the last used first */
-    struct sim_cell core[SIM_USUAL_TAGS][SIM_MAX_PHASES]; /* what does not depend on caches */
+    struct sim_cell core[SIM_USUAL_TAGS][SIM_MAX_PHASES]; /* counts of the core */
     struct places places[SIM_USUAL_TAGS][SIM_MAX_PHASES];
-    uint64_t *counts; /* what these point into */
+    uint64_t *counts; /* memory of the places' counts */
     size_t n_counts;
 };
 
@@ -35,9 +35,9 @@ bool sim_ways_counts_for(const struct sim_machine *m)
     return m->n_levels == 1 && sim_machine_is_plain(m) && m->level[0].n_ways <= SIM_MAX_COUNTED_WAYS;
 }
 
-/* ---- one line ---- */
+/* ---- a line ---- */
 
-/* Moves a set's lines before place one back, and counts those that caches write back then. */
+/* Moves a set's lines before a place back, and counts the write-backs of caches on the way. */
 static void push_back(struct sim_ways *w, struct entry *set, uint32_t place, unsigned phase)
 {
     for (uint32_t p = place - 1; p >= 1; p--) {
@@ -50,7 +50,7 @@ static void push_back(struct sim_ways *w, struct entry *set, uint32_t place, uns
     }
 }
 
-/* Uses a line. Returns its place; most_ways + 1 if no cache has it. */
+/* Uses a line. Returns its place; most_ways + 1: no cache has the line. */
 static uint32_t use_line(struct sim_ways *w, uint64_t line, bool is_write, unsigned tag, unsigned phase)
 {
     struct entry *set = &w->entry[line % w->n_sets * w->most_ways], used = { line, UINT32_MAX, 0 };
@@ -66,7 +66,7 @@ static uint32_t use_line(struct sim_ways *w, uint64_t line, bool is_write, unsig
         used.dirty_from = 1;
         used.dirty_tag = (uint8_t)tag;
     } else if (used.dirty_from < place) {
-        used.dirty_from = place; /* smaller caches have just fetched it */
+        used.dirty_from = place; /* smaller caches have just fetched the line */
     }
     set[0] = used;
     return place;

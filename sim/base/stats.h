@@ -68,6 +68,10 @@ struct sim_tlb_counts {
     uint64_t walk_fills; /* of the last TLB: lines that page walks bring into the first level */
 };
 
+/*
+ * A line read from memory is scattered if it is more than SIM_NEAR_LINES away from each of the SIM_READ_LATELY lines read
+ * before, by virtual address, and no prefetch instruction asked for the line.
+ */
 enum { SIM_NEAR_LINES = 2, SIM_READ_LATELY = 16 };
 
 struct sim_cell { /* all counts of a (tag, phase) */
@@ -76,11 +80,10 @@ struct sim_cell { /* all counts of a (tag, phase) */
     uint64_t load_bytes;
     uint64_t store_bytes;
     struct sim_level_counts level[SIM_MAX_LEVELS];
-    uint64_t memory_read_lines; /* lines of the last level's size, fetched from memory */
-    uint64_t
-        memory_scattered_lines; /* memory_read_lines without a prefetch instruction and more than SIM_NEAR_LINES away from each of the SIM_READ_LATELY lines read before, by virtual address; 0 without memory_scattered_cycles */
-    uint64_t memory_written_lines; /* write-backs to memory, and combined non-temporal stores */
-    uint64_t memory_stores;        /* single stores to memory, through write-through levels */
+    uint64_t memory_read_lines;      /* lines of the last level's size, fetched from memory */
+    uint64_t memory_scattered_lines; /* see SIM_NEAR_LINES; 0 without memory_scattered_cycles */
+    uint64_t memory_written_lines;   /* write-backs to memory, and combined non-temporal stores */
+    uint64_t memory_stores;          /* single stores to memory, through write-through levels */
     uint64_t memory_store_bytes;
     uint64_t nt_stores;           /* non-temporal stores, under any machine */
     uint64_t software_prefetches; /* prefetch instructions, heeded by the machine or not */

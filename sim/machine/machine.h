@@ -2,7 +2,7 @@
  * The memory side of a machine: its cache levels from the core outwards, and the memory behind the caches.
  *
  * A machine comes from a text file (sim_machine_read), or from this computer through hwloc (sim_machine_host). The file
- * is a list of `key = value` lines under [machine] and one [cache NAME] section for each of up to eight levels, ordered
+ * is a list of `key = value` lines under [machine] and a [cache NAME] section for each of up to eight levels, ordered
  * from the core outwards; `#` starts a comment. Sizes take k, m, g or KiB, MiB, GiB. See machines/clx4208.cfg.
  *
  *   [machine]     name, memory_latency_cycles; may be left out: description, ukr, gemm_core, cpus, calibrated,
@@ -19,24 +19,23 @@
  *                 store_fetch         always | partial: whether a store that covers a whole line, misses and
  *                                     allocates still fetches the line (always)
  *                 prefetch            a list, see prefetch.h: `next_line degree=1, stream degree=2 distance=8` (none)
- *                 indexing            virtual | physical: which address chooses the set (virtual)
+ *                 indexing            virtual | physical: the kind of address that chooses the set (virtual)
  *                 slices              equal parts, a power of two, chosen by a hash of the line number (1)
  *                 hash                xor-fold, the only hash (xor-fold)
  *                 classify            none | 3c (none)
  *                 bandwidth_bytes_per_cycle  for estimate.h and core/clock.h (not stated)
  *                 miss_buffers        lines waited for at once, for core/clock.h (not stated)
- *   [tlb NAME]    at most two, the one nearest the core first: entries; may be left out: ways (as many as entries)
+ *   [tlb NAME]    at most two, the TLB nearest the core first: entries; may be left out: ways (as many as entries)
  *   [core]        may be left out; for core/clock.h, all of: width, window, load_buffers, store_buffers, walkers,
  *                 misprediction_cycles, sustained_operations_per_cycle, serial_operations_per_cycle (struct sim_core);
  *                 and store_misses (as the first level's miss_buffers). Then no level, and no memory, may take less
- *                 than the level inside it
+ *                 than the level inside
  *
  * hierarchy.h describes how the keys change a simulation.
  *
- * NAME is up to 15 letters, digits, '_' or '-', and not core, memory, estimate, tag or phase: reports use these.
- * Names may repeat only between caches and TLBs. The machine's name also names a folder of results: up to 63
- * letters, digits, '_', '-', '.' and '+', a letter or digit first. A key or section may come once; a value may not be
- * empty.
+ * NAME is up to 15 letters, digits, '_' or '-', and not core, memory, estimate, tag or phase: reports use these words.
+ * Names may repeat only between caches and TLBs. The machine's name also names a folder of results: up to 63 letters,
+ * digits, '_', '-', '.' and '+', a letter or digit first. A key or section may come once; a value may not be empty.
  */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
@@ -48,30 +47,27 @@
 #include "sim/base/levels.h"
 
 /*
- * Tells whether all of m is the default that the plain engine simulates: LRU, non-inclusive, write-back,
- * write-allocate, virtual indexing, and no prefetch, slices, classes, TLBs or combining buffers.
+ * Tells whether all of m is the plain engine's default: LRU, non-inclusive, write-back, write-allocate, virtual
+ * indexing, and no prefetch, slices, classes, TLBs or combining buffers.
  */
 bool sim_machine_is_plain(const struct sim_machine *m);
 
 /*
- * The machine with its caches alone, the paper's view: LRU caches of the same sizes, ways and lines that fetch what is
- * asked for and no more. Of levels that exclude each other nothing is left but their sizes.
+ * Returns the machine with its caches alone, the paper's view: LRU caches of equal sizes, ways and lines, without
+ * prefetching. Of exclusive levels nothing but their sizes is left.
  */
 struct sim_machine sim_machine_caches_alone(const struct sim_machine *m);
 
-/* The machine without its levels behind the first n. How fast lines come from behind those is not known of it. */
+/* Returns the machine without its levels behind the first n. The bandwidth behind these levels is then unknown. */
 struct sim_machine sim_machine_first_levels(const struct sim_machine *m, size_t n);
 
-/*
- * Takes from m what fetches lines that no load or store asked for, prefetchers and software_prefetch: the machine as
- * its caches alone would be.
- */
+/* Removes the prefetchers and software_prefetch from m. */
 void sim_machine_strip_prefetch(struct sim_machine *m);
 
 /*
- * Reads and checks a machine file. Returns 0, or -errno with one line "path:line: what, value" in why[why_bytes]
- * (-EINVAL for any malformed or contradictory content; what open or read said, as "path: what, reason", otherwise). On
- * failure *m is zeroed.
+ * Reads and checks a machine file. Returns 0, or -errno with a line "path:line: what, value" in why[why_bytes] (-EINVAL
+ * for malformed or contradictory content; the error of open or read, as "path: what, reason", otherwise). On failure *m
+ * is zeroed.
  */
 int sim_machine_read(struct sim_machine *m, const char *path, char *why, size_t why_bytes);
 
@@ -80,35 +76,35 @@ int sim_machine_parse(struct sim_machine *m, FILE *in, const char *path, char *w
 
 /* A key of a machine file and its value: "L1.size" and "16K", "L2.prefetch", "memory_latency_cycles". */
 struct sim_setting {
-    const char *key;   /* of [machine]; or that of a cache or TLB after its name and a dot. A cache hides a TLB */
+    const char *key;   /* of [machine]; or NAME.KEY of a cache or TLB. A cache hides a TLB of equal name */
     const char *value; /* as in the file; K and M stand for KiB and MiB, too. "none" as a prefetch: no prefetcher */
 };
 
 /*
- * Changes keys of a machine, all at once. What does not appear stays: after a change of ways a level has the same size,
- * unless its sets are set. Returns 0; -EINVAL with one line in why that names the settings, and *m as it was: for keys
- * and values that do not exist or contradict each other, and for a machine that sim_machine_print refuses; -ENOMEM.
+ * Changes keys of a machine, all at once. All further keys stay: after a change of ways a level keeps its size, unless
+ * its sets are set. Returns 0; -EINVAL with a line in why that names the settings, and *m unchanged: for unknown or
+ * contradictory keys and values, and for a machine that sim_machine_print refuses; -ENOMEM.
  */
 int sim_machine_set(struct sim_machine *m, const struct sim_setting *setting, size_t n, char *why, size_t why_bytes);
 
 /*
- * Describes the computer this runs on, as seen by its first allowed core: data and unified caches from hwloc. hwloc
- * knows no latencies; machine_host.c documents the assumed latencies. Returns 0, or -errno with one line in why and *m
- * zeroed (-ENOENT if hwloc reports no cache that can be simulated). If the firmware hides a level's ways or line size,
- * the value is guessed, and m->description names the guess; a size is cut to whole sets.
+ * Describes this computer, as seen by its first allowed core: data and unified caches from hwloc. hwloc knows no
+ * latencies; machine_host.c documents the assumed latencies. Returns 0, or -errno with a line in why and *m zeroed
+ * (-ENOENT if hwloc reports no cache that can be simulated). If the firmware hides a level's ways or line size, the
+ * value is guessed, and m->description names the guess; a size is cut to whole sets.
  */
 int sim_machine_host(struct sim_machine *m, char *why, size_t why_bytes);
 
 /*
- * Checks what cannot be simulated: no levels, zero sizes, line not a power of two, unknown policy, more lines
- * than SIM_MAX_LEVEL_LINES, latencies that are negative or not finite, and what hierarchy.h says contradicts itself.
- * Returns 0 or -EINVAL with one line in why.
+ * Finds reasons against a simulation: no levels, zero sizes, line not a power of two, unknown policy, more lines than
+ * SIM_MAX_LEVEL_LINES, latencies that are negative or not finite, and contradictions by hierarchy.h. Returns 0, or
+ * -EINVAL with a line in why.
  */
 int sim_machine_validate(const struct sim_machine *m, char *why, size_t why_bytes);
 
 /*
- * Writes m in the format that sim_machine_read takes. Returns 0, -EIO, or -EINVAL, with nothing written, if m does not
- * validate or has texts that cannot be read back (an empty name, '#', control characters, blanks at the ends).
+ * Writes m in the format of sim_machine_read. Returns 0, -EIO, or -EINVAL, with nothing written, if m does not validate
+ * or has texts that cannot be read back (an empty name, '#', control characters, blanks at the ends).
  */
 int sim_machine_print(const struct sim_machine *m, FILE *out);
 

@@ -1,4 +1,4 @@
-/* Finds what a machine cannot be, whether it comes from a file or from a caller. */
+/* Finds the faults of a machine from a file or from a caller. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,13 +13,13 @@
 #define FAULT(what, key) ((struct sim_fault){ what, key })
 #define NO_FAULT ((struct sim_fault){ NULL, NULL })
 
-/* Tells whether a rate per cycle is in range; 0: it is not stated. */
+/* Tells whether a rate per cycle is in range; 0: not stated. */
 static bool is_rate(double per_cycle)
 {
     return per_cycle == 0 || (per_cycle >= SIM_MIN_BYTES_PER_CYCLE && per_cycle <= SIM_MAX_BYTES_PER_CYCLE);
 }
 
-/* Finds what the numbers that every level has cannot be. */
+/* Finds faults in the numbers that every level has. */
 static struct sim_fault geometry_fault(const struct sim_machine *m, size_t k)
 {
     const struct sim_level *l = &m->level[k];
@@ -64,7 +64,7 @@ static struct sim_fault prefetch_fault(const struct sim_machine *m, size_t k)
     return NO_FAULT;
 }
 
-/* Finds what level k cannot be because of itself and the page size. */
+/* Finds faults of level k by itself and with the page size. */
 static struct sim_fault own_fault(const struct sim_machine *m, size_t k)
 {
     const struct sim_level *l = &m->level[k];
@@ -86,7 +86,7 @@ static struct sim_fault own_fault(const struct sim_machine *m, size_t k)
     return NO_FAULT;
 }
 
-/* Finds what level k cannot be because of the levels inside it. */
+/* Finds faults of level k with the levels inside. */
 static struct sim_fault inclusion_fault(const struct sim_machine *m, size_t k)
 {
     const struct sim_level *l = &m->level[k];
@@ -104,7 +104,8 @@ static struct sim_fault inclusion_fault(const struct sim_machine *m, size_t k)
 }
 
 /*
- * Tells whether lines come so fast from where one takes so long that more are on their way than there are buffers for.
+ * Tells whether lines come so fast, with such a latency, that more lines are in flight than the level inside has
+ * buffers for.
  */
 static bool is_too_fast(double bytes_per_cycle, double latency_cycles, const struct sim_level *inside)
 {
@@ -161,7 +162,7 @@ struct sim_fault sim_core_fault(const struct sim_machine *m)
 
 struct sim_fault sim_level_fault(const struct sim_machine *m, size_t k)
 {
-    /* In this order: each relies on those before it. */
+    /* Each check relies on the checks before. */
     static struct sim_fault (*const checks[])(const struct sim_machine *m, size_t k) = {
         geometry_fault, prefetch_fault, own_fault, inclusion_fault, bandwidth_fault,
     };
@@ -177,7 +178,7 @@ bool sim_tlb_is_possible(const struct sim_tlb *t)
     return t->n_ways && t->n_entries && t->n_entries % t->n_ways == 0 && t->n_entries <= SIM_MAX_TLB_ENTRIES;
 }
 
-/* The first fault of any level, or NULL; *k is which. */
+/* Returns the first fault of any level, or NULL; *k: the level. */
 static const char *find_level_fault(const struct sim_machine *m, size_t *k)
 {
     const char *what = NULL;
@@ -189,7 +190,7 @@ static const char *find_level_fault(const struct sim_machine *m, size_t *k)
     return what;
 }
 
-/* Returns the key of the first rate of issue that is out of range, or NULL. */
+/* Returns the key of the first issue rate out of range, or NULL. */
 static const char *bad_issue(const struct sim_issue *i)
 {
     const struct {
@@ -207,7 +208,6 @@ static const char *bad_issue(const struct sim_issue *i)
     return i->mac_rows > SIM_MAX_MAC_EXTENT ? "mac_rows" : i->mac_columns > SIM_MAX_MAC_EXTENT ? "mac_columns" : NULL;
 }
 
-/* Finds what is wrong with memory. */
 static struct sim_fault memory_fault(const struct sim_machine *m)
 {
     if (!(m->memory_latency_cycles >= 0 && m->memory_latency_cycles <= SIM_MAX_LATENCY_CYCLES))
@@ -224,7 +224,6 @@ static struct sim_fault memory_fault(const struct sim_machine *m)
     return NO_FAULT;
 }
 
-/* Finds what is wrong with pages, page tables and TLBs. */
 static struct sim_fault paging_fault(const struct sim_machine *m)
 {
     const uint64_t page = sim_machine_page_bytes(m);

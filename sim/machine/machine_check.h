@@ -1,4 +1,4 @@
-/* Internal: what sim_machine_validate() holds against a machine, for those who can name the place in a file. */
+/* Internal: the checks of sim_machine_validate(), for callers that can name the place in a file. */
 #ifndef SIM_MACHINE_CHECK_H
 #define SIM_MACHINE_CHECK_H
 
@@ -9,18 +9,18 @@
 
 struct sim_fault {
     const char *what; /* NULL: nothing is wrong */
-    const char *key;  /* the one to blame in a [cache NAME] section; "sets" also where size stands for it */
+    const char *key;  /* the faulty key in a [cache NAME] section; "sets" also if the file has a size */
 };
 
-/* Finds what m->level[k] cannot be: because of itself, the page size and the levels inside it, which have no fault. */
+/* Finds a fault of m->level[k]: by itself, with the page size, or with the levels inside, which have no fault. */
 struct sim_fault sim_level_fault(const struct sim_machine *m, size_t k);
 
-/* Finds what m->core cannot be, if anything is known of it; the key is one of [core]. */
+/* Finds a fault of m->core, if the core is known; the key is a key of [core]. */
 struct sim_fault sim_core_fault(const struct sim_machine *m);
 
 /*
- * Finds what is wrong with a machine beside its levels: memory, the core, pages and TLBs. The key is in [machine],
- * [core] or [tlb NAME].
+ * Finds a fault of a machine beside its levels: memory, the core, pages and TLBs. The key is in [machine], [core] or
+ * [tlb NAME].
  */
 struct sim_fault sim_machine_fault(const struct sim_machine *m);
 
@@ -28,8 +28,8 @@ struct sim_fault sim_machine_fault(const struct sim_machine *m);
 bool sim_memory_is_too_fast(const struct sim_machine *m);
 
 /*
- * Returns the first level, or how many there are for memory, that is said to answer sooner than the level inside it;
- * 0: none, or nothing is known of the core, whose clock alone adds up latencies.
+ * Returns the first level, or n_levels for memory, that answers sooner than the level inside; 0: none, or the core is
+ * unknown, because only the core's clock adds up latencies.
  */
 size_t sim_impatient_level(const struct sim_machine *m);
 

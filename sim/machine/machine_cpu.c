@@ -74,7 +74,7 @@ void sim_host_cpu_look(struct sim_host_cpu *c)
 
 /* ---- lists ---- */
 
-/* Reads "17" or "0-15". Returns whether n is in it, and what follows. */
+/* Reads "17" or "0-15". Returns whether n is in the range, and in *end the rest of the text. */
 static bool is_within(const char *text, unsigned n, const char **end)
 {
     char *at;

@@ -1,4 +1,4 @@
-/* The CPU this runs on, as /proc/cpuinfo names it, and lists of CPUs that a machine file serves. */
+/* The CPU of this computer, as /proc/cpuinfo names the CPU, and lists of CPUs that a machine file serves. */
 #ifndef SIM_MACHINE_CPU_H
 #define SIM_MACHINE_CPU_H
 
@@ -13,9 +13,9 @@ struct sim_host_cpu {
 void sim_host_cpu_look(struct sim_host_cpu *c);
 
 /*
- * Tells whether a CPU is in a list: a vendor, a family and models, as the kernel has them:
- * "AuthenticAMD 25 16-31 96-175". Steppings may follow a model after a colon: "GenuineIntel 6 85:0-4". A list of one
- * word is how the vendor begins: "POWER10".
+ * Tells whether a CPU is in a list: a vendor, a family and models, as the kernel has them: "AuthenticAMD 25 16-31
+ * 96-175". Steppings may follow a model after a colon: "GenuineIntel 6 85:0-4". A list of a single word is the begin of
+ * the vendor: "POWER10".
  */
 bool sim_host_cpu_is(const struct sim_host_cpu *c, const char *list);
 

@@ -1,8 +1,8 @@
 /*
- * Machine files: lines, and the sections that they make up.
+ * Machine files: lines and sections.
  *
- * Values are checked where they stand, so that a message names their line; what needs several values (size against
- * ways and line, a level against those inside it) is checked when the section ends.
+ * Values are checked where they stand, so that a message names their line. Conditions on several values (size against
+ * ways and line, a level against the levels inside) are checked when the section ends.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,14 +27,14 @@ struct parser {
     struct sim_level_draft draft;
     struct sim_tlb tlb;
     const struct sim_key *keys; /* of the section being read; NULL before the first */
-    void *target;               /* what they fill */
-    char section[32];           /* its name, for messages */
+    void *target;               /* the struct that the keys fill */
+    char section[32];           /* the section's name, for messages */
     struct lines lines;
-    struct lines machine_lines, level_lines[SIM_MAX_LEVELS]; /* of sections that have ended */
+    struct lines machine_lines, level_lines[SIM_MAX_LEVELS]; /* lines of ended sections */
     bool has_machine;
 };
 
-/* Reports about a line that need not be the one being read. */
+/* Reports about any line. */
 static int report(const struct parser *p, unsigned long line, const char *what, const char *value)
 {
     struct sim_place at = p->at;
@@ -93,7 +93,7 @@ static int check_core(const struct parser *p)
     return 0;
 }
 
-/* Turns size into sets, where that is what was given. */
+/* Turns a given size into sets. */
 static int settle_geometry(struct parser *p)
 {
     struct sim_level *l = &p->draft.level;
@@ -115,7 +115,7 @@ static int settle_geometry(struct parser *p)
     return 0;
 }
 
-/* Ends the section being read: nothing is missing, and its values agree. */
+/* Ends the current section: no key is missing, and all values agree. */
 static int close_section(struct parser *p)
 {
     char what[64];
@@ -240,7 +240,7 @@ static int open_section(struct parser *p, const char *header)
 
 /* ---- lines ---- */
 
-/* Puts into what which section has that key, or which key of this section may be meant. */
+/* Writes into `what` the section that has the key, or the nearest key of this section. */
 static void advise(const struct parser *p, const char *text, char *what, size_t bytes)
 {
     static const struct {
@@ -366,7 +366,7 @@ static bool ends_line(int c, FILE *in)
     return c == '\n';
 }
 
-/* The next line into text[SIM_MAX_LINE_CHARS + 1], without its end. Returns 1, 0 at the file's end, or -errno. */
+/* Reads the next line into text[SIM_MAX_LINE_CHARS + 1], without its end. Returns 1, 0 at the file's end, or -errno. */
 static int next_line(struct parser *p, FILE *in, char *text)
 {
     size_t n = 0;
@@ -410,7 +410,7 @@ static int report_sets(const struct parser *p, size_t k, const char *what)
     return report(p, size_line ? size_line : p->level_lines[k].key[SIM_CACHE_KEY_SETS], what, value);
 }
 
-/* Reports what is wrong with a level, at the line of the wrong key. */
+/* Reports a level's fault, at the line of the wrong key. */
 static int check_level(const struct parser *p, size_t k)
 {
     const struct sim_fault f = sim_level_fault(&p->machine, k);
@@ -449,7 +449,7 @@ static int check_times(const struct parser *p)
     return 0;
 }
 
-/* Checks everything that sim_machine_validate checks, so that every machine read is valid. */
+/* Makes all checks of sim_machine_validate, so that every machine read is valid. */
 static int check_machine(const struct parser *p)
 {
     struct sim_fault f;

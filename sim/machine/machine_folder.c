@@ -11,7 +11,7 @@
 
 static const char host[] = "host";
 
-/* Returns the length of a file's name without its suffix; 0 if it is no machine's. */
+/* Returns the length of a machine file's name without its suffix; 0: the file is no machine file. */
 static size_t stem(const char *file)
 {
     const size_t length = strlen(file), suffix = strlen(SIM_MACHINE_SUFFIX);
@@ -62,7 +62,7 @@ int sim_machines_each(const char *folder, int (*visit)(void *ctx, const char *pa
     return err;
 }
 
-/* The names of machines, "host" first; those in entry lose their suffix. Returns NULL when out of memory. */
+/* Returns the names of machines, "host" first; names in entry lose their suffix. NULL: out of memory. */
 static const char **names_of(struct dirent **entry, int n)
 {
     const char **name = calloc(1 + (size_t)n, sizeof *name);

@@ -7,15 +7,15 @@
 #define SIM_MACHINE_SUFFIX ".cfg"
 
 /*
- * Shows each file of a folder, in the order of their names, to visit, until that returns other than 0. Returns what it
- * returned; -errno with one line in why if the folder or a file cannot be read.
+ * Calls visit for each file of a folder, in the order of their names, until visit returns a value other than 0. Returns
+ * visit's value; -errno with a line in why if the folder or a file cannot be read.
  */
 int sim_machines_each(const char *folder, int (*visit)(void *ctx, const char *path, const struct sim_machine *m),
                       void *ctx, char *why, size_t why_bytes);
 
 /*
- * Writes one line that says that no machine is called so, which one may be meant, and which there are: host, and the
- * files of the folder.
+ * Writes a line that says that no machine has the name, the nearest name, and the known names: host, and the files of
+ * the folder.
  */
 void sim_machine_say_unknown(const char *folder, const char *name, char *why, size_t why_bytes);
 

@@ -65,14 +65,13 @@ static int add_value(const struct reader *r, struct sim_axis *a, char *value)
     return 0;
 }
 
-/* A range such as 8K..512K*2. */
 struct range {
     uint64_t from, to, step;
     bool multiplies;
     char unit[2]; /* "K", "M" or "" */
 };
 
-/* Reads a number and its unit. Returns what follows; NULL if it is none. */
+/* Reads a number and its unit. Returns the rest of the text; NULL: there is no number. */
 static const char *read_number(const char *text, uint64_t *value, char *unit)
 {
     char *end;
@@ -87,7 +86,7 @@ static const char *read_number(const char *text, uint64_t *value, char *unit)
     return errno ? NULL : end;
 }
 
-/* Reads a range whose ends have one unit, and whose step has none of its own. Returns whether it is one. */
+/* Reads a range whose ends have equal units, and whose step has no unit. Returns whether the text is a range. */
 static bool read_range(const char *text, struct range *g)
 {
     char last = '\0', of_step = '\0';
@@ -135,7 +134,7 @@ static int add_range(const struct reader *r, struct sim_axis *a, const struct ra
     return err;
 }
 
-/* Reads one value, in braces or not, or a range. */
+/* Reads a value, in braces or not, or a range. */
 static int read_value(struct reader *r, struct sim_axis *a)
 {
     bool in_braces = *r->at == '{';

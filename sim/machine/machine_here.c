@@ -11,9 +11,9 @@
 #include "sim/machine/machine_folder.h"
 #include "sim/machine/machine_keys.h"
 
-enum { N_COMPARED = 2 }; /* levels that a core has for itself */
+enum { N_COMPARED = 2 }; /* private levels of a core */
 
-/* Appends a line's next part; what does not fit is left out. */
+/* Appends to a text; a part without room is left out. */
 static void say_more(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static void say_more(char *text, size_t bytes, const char *format, ...)
@@ -33,7 +33,7 @@ int sim_here_look(struct sim_here *h, char *why, size_t why_bytes)
     return sim_host_see(&h->seen, why, why_bytes);
 }
 
-/* ---- which file ---- */
+/* ---- the choice of the file ---- */
 
 static bool is_shown(const struct sim_here *h, size_t level)
 {
@@ -58,7 +58,7 @@ static bool is_other_cache(const struct sim_here *h, const struct sim_machine *f
     return is_shown(h, level) && (!l || !sim_host_may_be(&h->seen.cache[level], l));
 }
 
-/* Tells whether hwloc shows a level with all its values, and the file agrees. */
+/* Tells whether hwloc shows a level with all values, and the file agrees. */
 static bool is_same_cache(const struct sim_here *h, const struct sim_machine *file, size_t level)
 {
     const struct sim_host_cache *told = &h->seen.cache[level];
@@ -95,7 +95,7 @@ enum sim_here_match sim_here_match(const struct sim_here *h, const struct sim_ma
 struct search {
     struct sim_here *h;
     enum sim_here_match match;
-    size_t n; /* files that match so well */
+    size_t n; /* files with this match */
 };
 
 static int compare(void *search, const char *path, const struct sim_machine *m)
@@ -140,8 +140,8 @@ static const char *why_none(const struct sim_here *h)
 }
 
 /*
- * Says that no cache is known, and what to do. folder: the folder whose files do not serve; NULL: no folder was
- * searched.
+ * Says that no cache is known, and how to name a machine. folder: the folder without a file for this CPU; NULL: no
+ * folder was searched.
  */
 static int refuse(const struct sim_here *h, const char *folder, struct sim_why why)
 {
@@ -157,7 +157,7 @@ static int refuse(const struct sim_here *h, const char *folder, struct sim_why w
     return -ENOENT;
 }
 
-/* Finds the file that serves. Where only caches speak for files, and for several, it takes none. */
+/* Finds the file that serves this computer; no file if several files match by caches alone. */
 static int find_file(struct sim_here *h, const char *folder, struct sim_why why)
 {
     struct search s = { .h = h };
@@ -174,7 +174,7 @@ static int find_file(struct sim_here *h, const char *folder, struct sim_why why)
     return err || h->known.n_levels || has_caches(h) ? err : refuse(h, folder, why);
 }
 
-/* ---- its calibration ---- */
+/* ---- calibration ---- */
 
 /* "2026-11-22, <CPU>" */
 static bool is_of_cpu(const struct sim_machine *file, const char *cpu)
@@ -184,7 +184,7 @@ static bool is_of_cpu(const struct sim_machine *file, const char *cpu)
     return comma && !strcmp(comma + 2, cpu);
 }
 
-/* Takes the calibration, if there is one of this computer; else says why there is none. */
+/* Takes the calibration of this computer, or says why there is none. */
 static int find_calibration(struct sim_here *h, const char *results, struct sim_why why)
 {
     struct sim_machine file;
@@ -225,7 +225,7 @@ static const char *called(const struct sim_here *h)
     return slash ? slash + 1 : h->origin;
 }
 
-/* Writes what is printed and recorded of it: one line, short enough for figures, with the sources. */
+/* Writes the description for output and records: a line with the sources, short enough for figures. */
 static void describe(struct sim_machine *m, const struct sim_here *h)
 {
     static const char latencies[] = ", latencies assumed"; /* as sim_host_caches says */

@@ -1,5 +1,5 @@
 /*
- * This computer as a simulated machine. hwloc tells the sizes, ways and lines of the caches. The other values:
+ * This computer as a simulated machine. hwloc tells the sizes, ways and lines of the caches. Further values:
  *
  *   latencies, bandwidths, clock,  from `make calibrate`, in <RESULTS>/host/calibration/machine.cfg, if the file is of
  *   policies, inclusion, issue,    this computer; else from the file in sim/machines that serves the CPU, though its
@@ -44,7 +44,7 @@ int sim_here_look(struct sim_here *h, char *why, size_t why_bytes);
 
 /*
  * Finds a file for the missing values: the calibration below a folder of results (NULL: not looked for), else the file
- * in `machines` that serves the computer. Returns 0; -errno with one line in why if a file is broken; -ENOENT if hwloc
+ * in `machines` that serves the computer. Returns 0; -errno with a line in why if a file is broken; -ENOENT if hwloc
  * shows no cache and no file serves the computer: the line in why names the known machines.
  */
 int sim_here_find(struct sim_here *h, const char *results, const char *machines, char *why, size_t why_bytes);
@@ -52,7 +52,7 @@ int sim_here_find(struct sim_here *h, const char *results, const char *machines,
 enum sim_here_match sim_here_match(const struct sim_here *h, const struct sim_machine *file);
 
 /*
- * Makes the machine from all known values. Returns 0, or -EINVAL with one line in why if the machine cannot be
+ * Makes the machine from all known values. Returns 0, or -EINVAL with a line in why if the machine cannot be
  * simulated.
  */
 int sim_here_machine(const struct sim_here *h, struct sim_machine *m, char *why, size_t why_bytes);

@@ -1,7 +1,8 @@
 /*
- * The computer this runs on. hwloc knows sizes, ways and lines, as far as the firmware or hypervisor tells; it knows no
- * latencies. Those are ASSUMPTIONS, typical of current server cores in cycles of the core clock, not measurements:
- * L1 5, L2 14, L3 50, an L4 100, memory 200. They serve to rank and weigh, never to predict times of this machine.
+ * Values of this computer from hwloc: sizes, ways and lines, as far as the firmware or hypervisor tells. hwloc knows no
+ * latencies. The latencies are ASSUMPTIONS, typical of current server cores in cycles of the core clock, not
+ * measurements: L1 5, L2 14, L3 50, an L4 100, memory 200. They serve to rank and weigh, never to predict times of this
+ * machine.
  */
 #include "sim/machine/machine_host.h"
 
@@ -56,7 +57,7 @@ static hwloc_bitmap_t cores(hwloc_topology_t topology)
     return allowed;
 }
 
-/* The CPU's name, with what a machine file cannot hold replaced. */
+/* Stores the CPU's name, without characters that a machine file cannot hold. */
 static void name_cpu(struct sim_host_seen *seen, hwloc_topology_t topology, hwloc_obj_t pu)
 {
     hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, pu);

@@ -40,7 +40,7 @@ struct sim_host_seen {
     char why_none[128];                               /* why no level is shown; "": a level is shown */
 };
 
-/* Asks hwloc. Returns 0, even if hwloc shows no cache; -ENOMEM with one line in why. */
+/* Asks hwloc. Returns 0, even if hwloc shows no cache; -ENOMEM with a line in why. */
 int sim_host_see(struct sim_host_seen *seen, char *why, size_t why_bytes);
 
 /* Returns the name of a level: "L1" of the first. The string is static. */

@@ -123,8 +123,7 @@ bool sim_is_machine_name(const char *name)
 
 bool sim_is_section_name(const char *name)
 {
-    static const char *const taken[] = { "core", "memory", "estimate", "tag",
-                                         "phase" }; /* in reports, by other things */
+    static const char *const taken[] = { "core", "memory", "estimate", "tag", "phase" }; /* words of reports */
     size_t length = strlen(name);
 
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {

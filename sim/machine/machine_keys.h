@@ -1,7 +1,7 @@
 /*
  * Internal: the format of machine files as tables, read by machine_file.c and written by machine_print.c.
  *
- * A section fills one struct; each of its keys, one member of that struct. machine.h has the meaning of the keys.
+ * A section fills a struct; each key of the section fills a member of the struct. machine.h describes the keys.
  */
 #ifndef SIM_MACHINE_KEYS_H
 #define SIM_MACHINE_KEYS_H
@@ -14,7 +14,7 @@
 
 #define SIM_MAX_LATENCY_CYCLES 1e9
 #define SIM_MAX_BYTES_PER_CYCLE 1e6
-#define SIM_MIN_BYTES_PER_CYCLE 1e-6 /* least of all rates per cycle, so that division by a rate stays finite */
+#define SIM_MIN_BYTES_PER_CYCLE 1e-6 /* least rate per cycle, so that division by a rate stays finite */
 #define SIM_BLANKS " \t"
 
 enum {
@@ -25,30 +25,30 @@ enum {
 
 enum sim_key_kind {
     SIM_KEY_TEXT,
-    SIM_KEY_NAME,   /* a text that sim_is_machine_name() takes */
-    SIM_KEY_POLICY, /* a text that sim_replacement_find() knows */
+    SIM_KEY_NAME,   /* a text for sim_is_machine_name() */
+    SIM_KEY_POLICY, /* a text for sim_replacement_find() */
     SIM_KEY_COUNT,  /* a whole number from 1; with a KiB or MiB suffix where takes_suffix */
     SIM_KEY_NUMBER, /* a whole number from 0, 64 bits */
     SIM_KEY_CYCLES,
     SIM_KEY_BANDWIDTH, /* more than 0 */
-    SIM_KEY_CHOICE,    /* one of several words, stored as its place among them in an uint8_t or a bool */
+    SIM_KEY_CHOICE,    /* a word of several, stored as its index in an uint8_t or a bool */
     SIM_KEY_PREFETCH,
 };
 
 struct sim_key {
     const char *name;
     enum sim_key_kind kind;
-    size_t offset; /* of the member in the struct that the section fills */
-    size_t bytes;  /* size of that member */
+    size_t offset; /* of the member in the section's struct */
+    size_t bytes;  /* of the member */
     uint64_t max;  /* of a count */
     bool takes_suffix;
     bool is_power; /* of two */
     bool is_optional;
     uint64_t min;              /* of a count; 0: 1 */
-    const char *const *choice; /* of a choice: what it may be, the default first, NULL last */
+    const char *const *choice; /* of a choice: the words, the default first, NULL last */
 };
 
-/* Holds what a [cache NAME] section fills. */
+/* The struct of a [cache NAME] section. */
 struct sim_level_draft {
     struct sim_level level;
     uint64_t size_bytes; /* 0: sets were given */
@@ -59,23 +59,26 @@ struct sim_level_draft {
 enum { SIM_CACHE_KEY_SIZE, SIM_CACHE_KEY_SETS };
 enum { SIM_TLB_KEY_ENTRIES, SIM_TLB_KEY_WAYS };
 
-/* Each ends with a key without a name. They fill a sim_machine, a sim_level_draft, a sim_tlb and a sim_core. */
+/*
+ * Each table ends with a key without a name. Its order is the order of printing. The tables fill a sim_machine, a
+ * sim_level_draft, a sim_tlb and a sim_core.
+ */
 extern const struct sim_key sim_machine_keys[];
 extern const struct sim_key sim_cache_keys[];
 extern const struct sim_key sim_tlb_keys[];
 extern const struct sim_key sim_core_keys[];
 
-/* A character that no line may hold; a tab may be held. */
+/* Tells whether no line may hold the character; tabs are allowed. */
 bool sim_is_control(char c);
 
 /*
- * Tells whether name can be that of a machine. Results are kept in a folder of that name, figures and CSV files show
- * it, so that it is made of what needs no quoting anywhere: see SIM_MACHINE_NAME_RULE.
+ * Tells whether name can be a machine's name. The name is also the name of a folder of results, and stands in figures
+ * and CSV files, so its characters need no quoting: see SIM_MACHINE_NAME_RULE.
  */
 bool sim_is_machine_name(const char *name);
 #define SIM_MACHINE_NAME_RULE "letters, digits, '_', '-', '.' and '+', a letter or digit first"
 
-/* Tells whether name can be that of a cache or a TLB. */
+/* Tells whether name can be the name of a cache or a TLB. */
 bool sim_is_section_name(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Machines as text that sim_machine_read takes. */
+/* Machines as text for sim_machine_read. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static bool can_print(const struct sim_machine *m)
     return !sim_machine_validate(m, NULL, 0) && can_print_tlbs(m);
 }
 
-/* In as few digits as bring the same number back, but without an exponent where 15 will do. */
+/* Prints a number with as few digits as restore the number, but without an exponent if 15 digits suffice. */
 static void print_cycles(FILE *out, const char *name, double cycles)
 {
     char text[32];

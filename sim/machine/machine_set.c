@@ -1,6 +1,6 @@
 /*
- * Machines that differ from another in some keys: the other one's text with these lines changed, read again. So
- * whatever a file may say can be set, and is checked as there.
+ * Changes keys of a machine: prints the machine, replaces lines, and reads the text again. So every key of a file can
+ * be set, and all checks of files apply.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -202,8 +202,8 @@ static void edit(const struct editor *e, char *text, FILE *out)
 }
 
 /*
- * A text in memory of a fixed size, which is larger than any machine's: a stream that has to grow loses what it has no
- * memory for, and does not always say so.
+ * A text in memory of fixed size, larger than any machine's text: a growing stream loses text without memory, and does
+ * not always report the loss.
  */
 enum { TEXT_BYTES = 1 << 17 };
 
@@ -213,7 +213,7 @@ static FILE *open_text(char **text)
     return *text ? fmemopen(*text, TEXT_BYTES, "w") : NULL;
 }
 
-/* Ends writing a text. err: what went wrong before. */
+/* Ends writing a text. err: an earlier error. */
 static int close_text(FILE *out, int err)
 {
     bool lost = ferror(out);
@@ -240,10 +240,10 @@ static void add_unit(const struct editor *e, size_t i)
         sim_why_add(e->why, "; without a unit these are bytes: is %s=%sK meant?", e->setting[i].key, value);
 }
 
-/* Puts the settings before what is wrong with the text that they make. */
+/* Writes the settings before the fault of their text. */
 static void name_settings(const struct editor *e, const char *what)
 {
-    what = strchr(what, ' ') ? strchr(what, ' ') + 1 : what; /* without the line of a text that nobody sees */
+    what = strchr(what, ' ') ? strchr(what, ' ') + 1 : what; /* without the line number of a text in memory */
     sim_fail(e->why, -EINVAL, "%s", "");
     for (size_t i = 0; i < e->n; i++)
         sim_why_add(e->why, "%s%s=%s", i ? " " : "", e->setting[i].key, e->setting[i].value);

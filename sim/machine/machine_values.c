@@ -1,4 +1,4 @@
-/* Checks what a key's text may be, and stores it. */
+/* Checks and stores the values of keys. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -146,7 +146,7 @@ static int set_choice(const struct sim_place *at, const struct sim_key *key, con
 
 /* ---- lists of prefetchers ---- */
 
-/* The parameter of a prefetcher that a word begins with, if its kind has it. */
+/* Returns the parameter whose name begins a word, if the prefetcher's kind has the parameter. */
 static const struct sim_prefetch_param *find_param(const struct sim_prefetch *of, const char *word)
 {
     size_t length = strcspn(word, "=");
@@ -158,7 +158,7 @@ static const struct sim_prefetch_param *find_param(const struct sim_prefetch *of
     return NULL;
 }
 
-/* Reads what stands behind the '=': one of the parameter's words, by its place from 1, or a number. */
+/* Reads the value behind '=': a word of the parameter, as its index from 1, or a number. */
 static int parse_prefetch_value(const struct sim_place *at, const struct sim_prefetch_param *p, const char *text,
                                 uint64_t *value)
 {
@@ -177,7 +177,7 @@ static int parse_prefetch_value(const struct sim_place *at, const struct sim_pre
     return 0;
 }
 
-/* One "name=value" of a prefetcher; text is the whole word, for messages. */
+/* Sets "name=value" of a prefetcher; text is the whole word, for messages. */
 static int set_prefetch_param(const struct sim_place *at, const char *text, struct sim_prefetch *to)
 {
     const struct sim_prefetch_param *p = find_param(to, text);
@@ -204,7 +204,7 @@ static int report_prefetcher(const struct sim_place *at, const char *word)
     return report_choice(at, choice, word);
 }
 
-/* One "kind [name=value]...", which is taken apart. */
+/* Sets a prefetcher from "kind [name=value]...", which the function cuts up. */
 static int set_prefetcher(const struct sim_place *at, char *text, struct sim_prefetch *list)
 {
     char *state = NULL;

@@ -4,14 +4,14 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LONGEST = 64 }; /* letters that are compared */
+enum { LONGEST = 64 }; /* compared letters */
 
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* Returns Levenshtein's distance. Row j has the distances from what was read of a to the first j letters of b. */
+/* Returns Levenshtein's distance. row[j] is the distance between the read part of a and the first j letters of b. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[LONGEST + 1], length = least(strlen(b), LONGEST);

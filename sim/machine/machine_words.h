@@ -6,14 +6,15 @@
 #include <stdint.h>
 
 /*
- * Finds the one of n words that the fewest changes of one letter make of `word`, capitals or not: what somebody may
- * have meant. Returns NULL if that takes more changes than half of its letters. .ci/nearest has the same rule.
+ * Returns the known word nearest to `word` by changes of a letter, with capitals equal to small letters: the word that
+ * the user may have meant. NULL if the changes are more than half of the known word's letters. .ci/nearest has an equal
+ * rule.
  */
 const char *sim_nearest_word(const char *word, const char *const *known, size_t n);
 
 /*
- * Returns how many bytes the unit of a size stands for: none, or k, m and g, alone or with B or iB, capitals or not,
- * all of them powers of 1024. Returns 0 if it is none of these.
+ * Returns the bytes of a size's unit: none, or k, m and g, alone or with B or iB, in capitals or not, all powers of
+ * 1024. 0: the text is no unit.
  */
 uint64_t sim_size_unit(const char *unit);
 #define SIM_SIZE_RULE "sizes take k, m and g, or KiB, MiB and GiB"

@@ -1,48 +1,49 @@
 /*
  * Hardware prefetchers of the full engine: each watches the requests that arrive at its level and names lines to bring
- * into it. One file each (prefetch_<name>.h), one line each in SIM_PREFETCH_KINDS (levels.h) and prefetch_kinds.h.
+ * into the level. A prefetcher is a file (prefetch_<name>.h), a line in SIM_PREFETCH_KINDS (levels.h) and a line in
+ * prefetch_kinds.h.
  *
- * What they see: at the first level, every line of a load or store; further out, every line read, also what prefetchers
- * of the levels inside ask for. Not write-backs, not stores passing through, not software prefetches, not what their
- * own level prefetches. A request for the same line as the one just before, from the same instruction, changes nothing
- * in any of them, and asks for nothing, if it hits and is not the first use of a prefetched line. hierarchy.h says when
- * the lines come.
+ * Seen requests: at the first level, every line of a load or store; further out, every line read, also for prefetchers
+ * of the levels inside. Not seen: write-backs, stores passing through, software prefetches, prefetches of the own
+ * level. A repeated request for a line, from the same instruction, changes nothing in any prefetcher, and asks for
+ * nothing, if the request hits and is not the first use of a prefetched line. hierarchy.h says when the lines come.
  *
- * Words that most of them take:
+ * Parameters of most prefetchers:
  *
- *   on       all | miss | demand: which of the requests they see. miss: those that miss, or are the first for a line
- *            that was prefetched; demand: those that miss and come from a load or store, not from a prefetcher
- *   pages    stay | cross: stay drops lines outside of the 4 KiB of the address space that the request is in, since
- *            hardware that sees physical addresses knows nothing about what is next in memory
- *   late     until this many requests have arrived at the first level (lines of loads and stores) after a line was
- *            asked for, it has not come: see late prefetches in stats.h. 0, in time, if not given. Nothing else is
+ *   on       all | miss | demand: the seen requests. miss: requests that miss, or that are the first for a prefetched
+ *            line; demand: requests that miss and come from a load or store, not from a prefetcher
+ *   pages    stay | cross: stay drops lines outside of the request's 4 KiB of the address space, because hardware with
+ *            physical addresses knows nothing about the next page
+ *   late     a prefetched line has not come until `late` requests have arrived at the first level (lines of loads and
+ *            stores) after the prefetch: see late prefetches in stats.h. 0, in time, if not given. Nothing else is
  *            delayed
- *   entries  how many pages, or instructions, are watched; the one unused for longest gives way
- *   key      tag | run: what stands for an instruction's address, which is not in our traces: the tag, or tag, phase
+ *   entries  watched pages, or instructions; the entry unused for longest gives way
+ *   key      tag | run: the stand-in for an instruction's address, absent from our traces: the tag, or tag, phase
  *            and place of the run in its burst
  *
  *   next_line  degree   A request asks for the next degree lines (Smith, Computing Surveys 14, 1982: tagged prefetch).
  *              on (miss), pages (stay), late
- *   pair       A request asks for the other line of the two that lie on an even line.
+ *   pair       A request asks for the second line of an aligned pair of lines.
  *              on (miss), late
  *   stream     degree   Watches the `entries` blocks of 4 KiB that were used last. The first request in a block only
- *              distance enters it; a request for the block's last line again changes nothing. Any other has a
- *              train    direction, up or down from the last line. A change of direction (the first direction is one)
- *              first    starts the stream anew, in that direction, with this step as the first; a step of more than
- *              reach    reach lines does so with none. The train-th step in the same direction and every later one
- *                       asks for up to degree lines (the train-th: first lines, if that is given), onward from what
- *                       was asked for last (if that is behind: from the line after this one), at most distance lines
- *                       ahead. With pages = cross a request for the line next to the last of a stream that ran to
- *                       its block's end takes it on into the next block.
+ *              distance enters the block; a repeated request for the block's last line changes nothing. Any further
+ *              train    request has a direction, up or down from the last line. A change of direction (the first
+ *              first    direction is a change) starts the stream anew, in the new direction, with this step as the
+ *              reach    first; a step of more than reach lines starts the stream without a step. The train-th step in
+ *                       a direction and every later step ask for up to degree lines (the train-th: first lines, if
+ *                       given), onward from the line asked for last (if that is behind: from the line after this
+ *                       request), at most distance lines ahead. With pages = cross a request for the line next to the
+ *                       last line of a stream that ran to its block's end continues the stream in the next block.
  *              entries (16), on (all), pages (stay), late; train (2), reach (64)
- *   stride     degree   Watches each instruction. The difference to its last line, if not 0, is its stride; when it has
- *              distance been the same train times or more in a row, line + stride * (distance + i) is asked for,
+ *   stride     degree   Watches each instruction. The difference to its last line, if not 0, is its stride. After train
+ *              distance equal strides or more in a row, a request asks for line + stride * (distance + i),
  *              train    i < degree.
  *              key (tag), entries (8), on (all), pages (stay), late; train (3)
- *   region     degree   Watches each instruction. Its first request opens a region; later ones at most distance lines
- *              distance above or below that are its footprint, any other closes it and opens another. If a region's
- *              train    footprint was that of the region before, train times in a row, opening one asks for the
- *                       footprint's lines in ascending order, unless these are more than degree: those are streams.
+ *   region     degree   Watches each instruction. Its first request opens a region; later requests at most distance
+ *              distance lines above or below are the region's footprint, any further request closes the region and
+ *              train    opens another. If train regions in a row had equal footprints, opening a region asks for the
+ *                       footprint's lines in ascending order, unless there are more than degree lines: then the
+ *                       instruction streams.
  *              key (tag), entries (8), on (miss), pages (stay), late; train (1)
  */
 #ifndef SIM_PREFETCH_H
@@ -60,7 +61,7 @@ enum {
     SIM_PREFETCH_BLOCK_SHIFT = 12,
 };
 
-/* The words that a prefetcher may take, as bits. */
+/* The parameters of a prefetcher, as bits. */
 enum {
     SIM_PREFETCH_TAKES_DEGREE = 1 << 0,
     SIM_PREFETCH_TAKES_DISTANCE = 1 << 1,
@@ -77,33 +78,33 @@ enum {
 struct sim_prefetcher {
     const char *name;
     unsigned takes;
-    struct sim_prefetch usual; /* what stands for a 0 */
+    struct sim_prefetch usual; /* values in place of 0 */
 };
 
 /* By enum sim_prefetch_kind; NULL first. */
 extern const struct sim_prefetcher *const sim_prefetchers[SIM_PREFETCH_KINDS_END];
 
-/* A word of machine files that all prefetchers that take it share. */
+/* A parameter in machine files, shared by all prefetchers with the parameter. */
 struct sim_prefetch_param {
     const char *name;
     unsigned bit;             /* of takes */
     size_t offset;            /* of the uint8_t in struct sim_prefetch */
     uint8_t max;              /* from 1 */
-    const char *const *word;  /* what it may be, by value from 1, NULL last; NULL: a number */
+    const char *const *word;  /* the words, by value from 1, NULL last; NULL: a number */
     const char *rule, *fault; /* for messages */
 };
 
-extern const struct sim_prefetch_param sim_prefetch_params[]; /* ends with one without a name */
+extern const struct sim_prefetch_param sim_prefetch_params[]; /* ends with a parameter without a name */
 
 static inline const uint8_t *sim_prefetch_value(const struct sim_prefetch_param *p, const struct sim_prefetch *f)
 {
     return (const uint8_t *)f + p->offset;
 }
 
-/* Tells whether f's value of p is one that f's kind, which is valid, can have. */
+/* Tells whether f's kind, which is valid, allows f's value of p. */
 bool sim_prefetch_param_fits(const struct sim_prefetch_param *p, const struct sim_prefetch *f);
 
-/* f with what is usual in place of every 0. */
+/* Returns f with the usual value in place of every 0. */
 struct sim_prefetch sim_prefetch_resolve(const struct sim_prefetch *f);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * All prefetchers, so that an engine can have their code in its own: a call through a pointer for each request costs as
- * much as what most of them do.
+ * All prefetchers, so that an engine can inline their code: a call through a pointer for each request costs as much as
+ * the work of most prefetchers.
  */
 #ifndef SIM_PREFETCH_KINDS_H
 #define SIM_PREFETCH_KINDS_H
@@ -11,7 +11,7 @@
 #include "sim/prefetch/prefetch_stream.h"
 #include "sim/prefetch/prefetch_stride.h"
 
-/* Learns from a request for another line than its entry's last, and returns what to prefetch. */
+/* Learns from a request for a line other than its entry's last line, and returns the lines to prefetch. */
 static inline __attribute__((always_inline)) struct sim_prefetch_lines
 sim_prefetch_learn(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {
@@ -26,7 +26,7 @@ sim_prefetch_learn(struct sim_prefetch_entry *e, const struct sim_prefetch *p, i
 #undef SIM_PREFETCH_LEARN
 }
 
-/* Notes a request and returns what to prefetch. p has no 0 left in it (sim_prefetch_resolve). */
+/* Notes a request and returns the lines to prefetch. p is resolved, without zeros (sim_prefetch_resolve). */
 static inline __attribute__((always_inline)) struct sim_prefetch_lines
 sim_prefetch_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r)
 {

@@ -5,7 +5,10 @@
 
 enum { REGION_MIDDLE = SIM_MAX_REGION_DISTANCE };
 
-/* Returns the bit of a footprint for a line at this offset from the one that opened the region, which has none. */
+/*
+ * Returns the footprint's bit for a line at an offset from the line that opened the region; the opening line has no
+ * bit.
+ */
 static inline uint64_t region_bit(int64_t offset)
 {
     return offset ? (uint64_t)1 << (offset + REGION_MIDDLE) : 0;

@@ -1,6 +1,4 @@
-/*
- * What a prefetcher remembers, and how it finds what it knows about a request. Internal.
- */
+/* The memory of a prefetcher, and the search for a request's entry. Internal. */
 #ifndef SIM_PREFETCH_STATE_H
 #define SIM_PREFETCH_STATE_H
 
@@ -11,9 +9,9 @@ enum { SIM_N_PREFETCH_HINTS = 256 };
 
 #define SIM_PREFETCH_NOWHERE INT64_MIN
 
-/* Holds what a prefetcher knows of one page or one instruction. */
+/* A watched page or instruction. */
 struct sim_prefetch_entry {
-    int64_t last; /* line; of a region the one that opened it; SIM_PREFETCH_NOWHERE: none yet */
+    int64_t last; /* line; of a region its opening line; SIM_PREFETCH_NOWHERE: none yet */
     union {
         struct {
             int64_t head;     /* the next line to ask for */
@@ -35,8 +33,8 @@ struct sim_prefetch_entry {
 #define SIM_PREFETCH_NO_KEY UINT64_MAX
 
 /*
- * Holds what one prefetcher remembers. Entries are taken in order, and never given up but for another key. Those not
- * taken yet have no key, and are never the least used.
+ * The memory of a prefetcher. Entries are taken in order, and change only to another key. Free entries have no key, and
+ * are never the least recently used.
  */
 struct sim_prefetch_state {
     uint64_t key[SIM_MAX_PREFETCH_ENTRIES];
@@ -44,12 +42,12 @@ struct sim_prefetch_state {
     struct sim_prefetch_entry entry[SIM_MAX_PREFETCH_ENTRIES];
     size_t n;
     uint64_t clock;
-    uint8_t hint[SIM_N_PREFETCH_HINTS]; /* by a key's hash: where such a key was last */
+    uint8_t hint[SIM_N_PREFETCH_HINTS]; /* by a key's hash: the last place of a key with the hash */
 };
 
 /*
- * Holds which lines a request asks for: first + i * step for every bit i of `which`, in order. A request passes if it
- * asks for nothing and teaches nothing either: the same requests in the same order, made again, would change nothing.
+ * The lines that a request asks for: first + i * step for every bit i of `which`, in order. A request passes if it asks
+ * for nothing and teaches nothing: equal requests in equal order, made again, would change nothing.
  */
 struct sim_prefetch_lines {
     uint64_t which;
@@ -67,7 +65,7 @@ struct sim_prefetch_request {
     int64_t line;         /* number: address / line size */
     unsigned block_shift; /* log2 of the lines in a block of 4 KiB; 0 if lines are longer */
     unsigned tag;
-    unsigned run; /* tag, phase and place in the burst in one number */
+    unsigned run; /* number of tag, phase and place in the burst */
 };
 
 static inline unsigned sim_prefetch_block_shift(unsigned line_shift)
@@ -93,7 +91,7 @@ static inline uint32_t sim_prefetch_words(size_t n_entries)
     return (uint32_t)((n_entries + SIM_SEARCH_GROUP - 1) / SIM_SEARCH_GROUP * SIM_SEARCH_GROUP);
 }
 
-/* The place of a key's entry; -1 if it has none. */
+/* Returns the place of a key's entry; -1: the key has no entry. */
 static inline int32_t sim_prefetch_find(struct sim_prefetch_state *s, uint64_t key)
 {
     uint8_t *hint = sim_prefetch_hint(s, key);
@@ -107,7 +105,7 @@ static inline int32_t sim_prefetch_find(struct sim_prefetch_state *s, uint64_t k
     return place;
 }
 
-/* Gives a new key an entry, that of the key unused for longest if all are taken: emptied. */
+/* Gives a new key an empty entry: a free entry, or else the entry unused for longest. */
 static inline int32_t sim_prefetch_enter(struct sim_prefetch_state *s, const struct sim_prefetch *p, uint64_t key)
 {
     const uint32_t n_words = sim_prefetch_words(p->entries);
@@ -119,7 +117,7 @@ static inline int32_t sim_prefetch_enter(struct sim_prefetch_state *s, const str
     return i;
 }
 
-/* The entry of a key, if need be a new one; most recently used from now on. */
+/* Returns the entry of a key, perhaps a new entry; most recently used from now on. */
 static inline struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_state *s, const struct sim_prefetch *p,
                                                             uint64_t key)
 {
@@ -131,7 +129,7 @@ static inline struct sim_prefetch_entry *sim_prefetch_entry(struct sim_prefetch_
     return &s->entry[i];
 }
 
-/* Returns a key's entry, most recently used from now on, if it is where the hint says; else NULL. */
+/* Returns a key's entry, most recently used from now on, if the hint knows the entry; else NULL. */
 static inline struct sim_prefetch_entry *sim_prefetch_known_entry(struct sim_prefetch_state *s, uint64_t key)
 {
     const size_t i = *sim_prefetch_hint(s, key);
@@ -149,8 +147,8 @@ static inline bool sim_prefetch_has_entries(unsigned kind)
 }
 
 /*
- * Tells whether a request is for the same line as its entry's last one, where the hint says: then it passes, whatever
- * kind of prefetcher it is that has entries.
+ * Tells whether a request is for its entry's last line, and the hint knows the entry: then the request passes any
+ * prefetcher with entries.
  */
 static inline bool sim_prefetch_is_last(const struct sim_prefetch_state *s, uint64_t key, int64_t line)
 {
@@ -159,7 +157,7 @@ static inline bool sim_prefetch_is_last(const struct sim_prefetch_state *s, uint
     return s->key[i] == key && s->entry[i].last == line;
 }
 
-/* What a prefetcher that has entries finds a request's entry by. */
+/* Returns the key of a request's entry. */
 static inline uint64_t sim_prefetch_key(const struct sim_prefetch *p, const struct sim_prefetch_request *r)
 {
     if (!p->key)

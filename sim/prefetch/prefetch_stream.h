@@ -4,7 +4,7 @@
 #include "sim/prefetch/prefetch_state.h"
 
 /*
- * Takes a stream that ran to the end of the block before on into a block that is not known; of several the one used
+ * Continues a stream that ran to the end of the block before in an unknown block; of several streams, the stream used
  * last.
  */
 static inline void sim_prefetch_stream_follow(struct sim_prefetch_state *s, const struct sim_prefetch_request *r)
@@ -49,7 +49,7 @@ static inline bool stream_step(struct sim_prefetch_entry *e, const struct sim_pr
     return e->stream.n_steps >= p->train;
 }
 
-/* Returns what a stream asks for, its next lines beyond this one. */
+/* Returns the next lines of a stream beyond this line. */
 static inline __attribute__((always_inline)) struct sim_prefetch_lines
 stream_lines(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t line)
 {

@@ -1,12 +1,12 @@
 /*
- * Another simulator's core beside ours in `make bench-sim`: a shared object that its user builds around it, given by
- * path, PEERS=./peer.so. It needs nothing but this header and exports one symbol,
+ * Another simulator's core beside ours in `make bench-sim`: a shared object that its user builds around the core, given
+ * by path, PEERS=./peer.so. The object needs nothing but this header and exports a symbol,
  *
  *     const struct sim_bench_peer sim_bench_peer = { SIM_BENCH_PEER_VERSION, "name", create, feed, l1_misses,
  *                                                    release };
  *
- * It gets the records of a stream as an array, and simulates hierarchies of write-back caches, least recently used.
- * What it leaves out belongs into its name: "cachegrind (no write-backs)". tests/sim/peer_lru.c is one.
+ * The peer gets the records of a stream as an array, and simulates hierarchies of write-back caches, least recently
+ * used. The peer's name states its omissions: "cachegrind (no write-backs)". tests/sim/peer_lru.c is an example.
  */
 #ifndef SIM_BENCH_PEER_H
 #define SIM_BENCH_PEER_H
@@ -31,11 +31,11 @@ struct sim_bench_peer {
     unsigned version;
     const char *name;
 
-    /* Empty caches, the first level first; NULL if there is no memory, or it cannot simulate them. */
+    /* Returns empty caches, the first level first; NULL: no memory, or the peer cannot simulate the caches. */
     void *(*create)(const struct sim_bench_peer_level *level, size_t n_levels);
     void (*feed)(void *caches, const struct sim_bench_peer_access *access, size_t n);
 
-    /* Lines that the first level missed: they must be as many as ours. */
+    /* Returns the missed lines of the first level: they must be as many as ours. */
     uint64_t (*l1_misses)(const void *caches);
     void (*release)(void *caches);
 };

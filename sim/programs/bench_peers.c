@@ -8,7 +8,6 @@
 
 #include "sim/base/record.h"
 
-/* Writes one line and returns err. */
 static int fail(struct sim_why why, int err, const char *path, const char *what)
 {
     return sim_fail(why, err, "peer %s: %s", path, what);
@@ -46,7 +45,7 @@ static int load(struct bench_peers *p, const char *path, struct sim_why why)
     return 0;
 }
 
-/* Tells whether a machine counts what plain caches do: classes of misses change no count. */
+/* Tells whether a machine counts like plain caches: classes of misses change no count. */
 static bool counts_as_plain(const struct sim_machine *m)
 {
     struct sim_machine plain = *m;

@@ -1,4 +1,4 @@
-/* The peers (bench_peer.h) that a benchmark was given, loaded. */
+/* The loaded peers (bench_peer.h) of a benchmark. */
 #ifndef SIM_BENCH_PEERS_H
 #define SIM_BENCH_PEERS_H
 
@@ -25,8 +25,8 @@ struct bench_peers {
 };
 
 /*
- * Loads the peers in a list of paths with commas between (NULL: none), for a machine. Returns 0 or -errno with one
- * line in why; either way bench_peers_release() has to follow.
+ * Loads the peers in a list of paths with commas between (NULL: none), for a machine. Returns 0, or -errno with a line
+ * in why; in both cases bench_peers_release() must follow.
  */
 int bench_peers_load(struct bench_peers *p, const char *paths, const struct sim_machine *m, struct sim_why why);
 void bench_peers_release(struct bench_peers *p);
@@ -34,10 +34,10 @@ void bench_peers_release(struct bench_peers *p);
 /* Takes over the accesses of a stream. Returns 0 or -ENOMEM. */
 int bench_peers_fill(struct bench_peers *p, const struct bench_stream *s);
 
-/* Gives the i-th empty caches, of the machine. Returns whether it has some. */
+/* Gives peer i empty caches of the machine. Returns whether the peer has caches. */
 bool bench_peers_clear(struct bench_peers *p, size_t i);
 
-/* Feeds it the stream. */
+/* Feeds the stream to peer i. */
 void bench_peers_feed(struct bench_peers *p, size_t i);
 
 /* Tells whether the i-th missed as many lines in the first level as a simulation did. */

@@ -87,7 +87,7 @@ static void feed_bursts(struct sim_hierarchy *h, const struct bench_stream *s)
     feed_bursts_to(sim_hierarchy_sink(h), s);
 }
 
-/* One call of the library per access, as a program makes them that knows no structure and keeps no array. */
+/* A call of the library per access, like a program that knows no structure and keeps no array. */
 static void feed_calls(struct sim_hierarchy *h, const struct bench_stream *s)
 {
     struct sim_sink *sink = sim_hierarchy_sink(h);
@@ -109,7 +109,7 @@ struct contender {
     struct sim_hierarchy *h;
     bool has_threads;
     double rate[SIM_BENCH_MAX_ROUNDS]; /* million accesses per second */
-    double wall[SIM_BENCH_MAX_ROUNDS]; /* the same, by the clock on the wall */
+    double wall[SIM_BENCH_MAX_ROUNDS]; /* as rate, by the clock on the wall */
 };
 
 typedef double peer_rates[SIM_BENCH_MAX_ROUNDS];
@@ -125,9 +125,9 @@ struct bench {
     peer_rates peer_rate[BENCH_MAX_PEERS];
 };
 
-/* ---- what is chosen ---- */
+/* ---- choices ---- */
 
-/* Tells whether a list of names with commas between holds the name; NULL holds every one. */
+/* Tells whether a list of names with commas between holds the name; NULL holds every name. */
 static bool holds(const char *list, const char *name)
 {
     size_t n = strlen(name);
@@ -149,7 +149,7 @@ static const char *interface_name(size_t i)
     return i < sizeof interfaces / sizeof interfaces[0] ? interfaces[i].name : NULL;
 }
 
-/* Puts a line about the first name of the list that there is not, into why. */
+/* Writes a line about the first unknown name of the list into why. */
 static int check_list(const char *list, const char *what, const char *(*name)(size_t i), struct sim_why why)
 {
     for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',') {
@@ -180,7 +180,7 @@ static int check_choice(const struct sim_bench_choice *c, struct sim_why why)
     return err;
 }
 
-/* Adds the engine with every interface that is chosen. */
+/* Adds the engine with every chosen interface. */
 static int add_contenders(struct bench *b, const struct sim_engine *e, const struct sim_machine *m)
 {
     for (size_t i = 0; interface_name(i); i++) {
@@ -198,7 +198,7 @@ static int add_contenders(struct bench *b, const struct sim_engine *e, const str
     return 0;
 }
 
-/* Adds a simulation on several threads, if that is chosen, with every interface that is. */
+/* Adds a simulation on several threads, if chosen, with every chosen interface. */
 static int add_threads(struct bench *b, const struct sim_machine *m)
 {
     for (size_t i = 0; b->choice->n_threads > 1 && interface_name(i); i++) {
@@ -314,7 +314,7 @@ static void run_rounds(struct bench *b)
     }
 }
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
 static void print_row(const struct bench *b, const char *engine, const char *interface, const double rate[3])
 {
@@ -332,7 +332,10 @@ static void print_header(const struct bench *b)
                 "engine", "fastest", "median", "slowest");
 }
 
-/* Objects of the plain engine have variants' names; those of full engines, which can exchange levels, have their own. */
+/*
+ * Objects of the plain engine have their variants' names; objects of full engines, which can exchange levels, have the
+ * engines' names.
+ */
 static const char *own_name(const struct contender *c)
 {
     return c->h->engine->follow && !c->h->engine->swap_last ? sim_plain_variant_name(c->h) : c->h->engine->name;
@@ -346,7 +349,7 @@ static void print_rates(const struct bench *b, const char *interface, const char
     print_row(b, name, interface, (double[]){ rate[n - 1], rate[n / 2], rate[0] });
 }
 
-/* Prints the peers. Returns -EDOM if one of them missed other lines than we did. */
+/* Prints the peers. Returns -EDOM if a peer missed other lines than we did. */
 static int print_peers(struct bench *b, const struct sim_stats *expected)
 {
     int err = 0;

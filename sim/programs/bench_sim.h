@@ -1,7 +1,7 @@
 /*
- * Measures how fast the simulator is, by stream (bench_streams.h), interface and engine. Three streams have been
- * measured on other simulators too: a GEMM micro-kernel's, an im2col's, and uniformly random loads and stores over 64
- * MiB. Three more are their like with data beyond all caches.
+ * Measures the simulator's speed, by stream (bench_streams.h), interface and engine. Three streams have been measured
+ * on other simulators, too: a GEMM micro-kernel's, an im2col's, and uniformly random loads and stores over 64 MiB.
+ * Three more streams are alike, with data beyond all caches.
  */
 #ifndef SIM_BENCH_SIM_H
 #define SIM_BENCH_SIM_H
@@ -26,15 +26,14 @@ struct sim_bench_reference {
 
 enum { SIM_BENCH_MAX_ROUNDS = 100 };
 
-/* Says what is measured: lists of names with commas between; NULL means all there are. */
+/* The choice to measure: lists of names with commas between; NULL: all names. */
 struct sim_bench_choice {
-    const char
-        *engines; /* plain, full: as a user gets them here; avx512, avx2, portable, wide, full-avx512, ...: forced */
-    const char *streams;    /* gemm, im2col, random, gemm_big, im2col_big, rand_big */
-    const char *interfaces; /* records (record.h), bursts (access.h), calls: bursts of one access */
+    const char *engines; /* plain, full: the usual variants; avx512, avx2, portable, wide, full-avx512, ...: forced */
+    const char *streams; /* gemm, im2col, random, gemm_big, im2col_big, rand_big */
+    const char *interfaces; /* records (record.h), bursts (access.h), calls: bursts of a single access */
     const char *peers;      /* paths of other simulators' cores, see bench_peer.h; NULL: none */
     unsigned n_rounds;
-    unsigned n_threads; /* more than one: one more contender, on so many threads, if the machine lets them share */
+    unsigned n_threads; /* more than 1: a further contender on n_threads threads, if the machine lets threads share */
     bool is_csv;        /* else a table */
 };
 
@@ -42,21 +41,20 @@ struct sim_bench_choice {
 struct sim_machine sim_bench_machine(void);
 
 /*
- * The same with what only the full engine has, by name. caches: nothing; prefetch: prefetchers in L1 and L2, two TLBs,
- * software prefetches heeded; 3c: misses of all levels classified. Returns false for any other name.
+ * Stores a machine of the geometry by name, with features of the full engine. caches: none; prefetch: prefetchers in L1
+ * and L2, two TLBs, software prefetches heeded; 3c: misses of all levels classified. Returns false for an unknown name.
  */
 bool sim_bench_machine_called(const char *name, struct sim_machine *m);
 
 /*
  * Simulates each stream from empty caches with each engine through each interface. All take turns, n_rounds times; the
  * reference, if there is one, runs once per stream. Writes million accesses per second: the fastest round, the median
- * and the slowest, by the processor time of the thread that feeds; whoever wants it pinned pins before. With several
- * threads, which all wait without working, two rows: by that time, and by the clock on the wall.
+ * and the slowest, by the processor time of the feeding thread; the caller pins the thread if need be. Several threads,
+ * which all wait without working, have two rows: by processor time, and by the clock on the wall.
  *
- * Returns 0, or with one line in why: -EINVAL for a name that is none or a machine that the engine cannot run;
- * -ENOTSUP for an engine that this CPU does not execute, or a peer that cannot simulate the machine; -ENOENT for a
- * peer that is not there; -ENOMEM; -EDOM if any two disagree in any count, or a peer in the first level's misses;
- * -EIO.
+ * Returns 0, or with a line in why: -EINVAL for an unknown name or a machine that the engine cannot run; -ENOTSUP for
+ * an engine that this CPU does not execute, or a peer that cannot simulate the machine; -ENOENT for a missing peer;
+ * -ENOMEM; -EDOM if any two disagree in any count, or a peer in the first level's misses; -EIO.
  */
 int sim_bench(FILE *out, const struct sim_machine *m, const struct sim_bench_choice *choice,
               const struct sim_bench_reference *reference, struct sim_why why);

@@ -65,8 +65,8 @@ struct gemm {
 };
 
 /*
- * Per step one vector of windows and a broadcast per filter, from panels packed before; then the tile of outputs is
- * loaded, added to, stored.
+ * Per step a vector of windows and a broadcast per filter, from packed panels; then the tile of outputs is loaded,
+ * added to, stored.
  */
 static bool add_tile(struct bench_stream *s, const struct gemm *g, size_t w, size_t f)
 {
@@ -110,8 +110,8 @@ static void fill_gemm_big(struct bench_stream *s)
 }
 
 /*
- * One row of the output of im2col for one of 3x3 taps, the image being padded by one: zeros where it meets padding,
- * else copies, element by element.
+ * Adds a row of the output of im2col for a tap of 3x3, with the image padded by one: zeros for padding, else copies,
+ * element by element.
  */
 static bool add_row(struct bench_stream *s, size_t side, size_t channel, size_t tap, size_t row, uint64_t *out)
 {
@@ -155,7 +155,7 @@ static void fill_im2col_big(struct bench_stream *s)
     fill_with_im2col(s, 224);
 }
 
-/* Aligned 8-byte loads and stores, three to one. */
+/* Aligned 8-byte loads and stores, three loads to a store. */
 static void fill_with_random(struct bench_stream *s, uint64_t bytes)
 {
     uint64_t state = 0x9e3779b97f4a7c15u;

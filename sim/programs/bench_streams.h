@@ -1,4 +1,4 @@
-/* The streams that the simulator's speed is measured on, each as bursts and as the records that those stand for. */
+/* The streams of the simulator's benchmark, each as bursts and as equal records. */
 #ifndef SIM_BENCH_STREAMS_H
 #define SIM_BENCH_STREAMS_H
 

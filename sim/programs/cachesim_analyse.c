@@ -9,14 +9,14 @@
 #include "sim/programs/cachesim_signal.h"
 #include "sim/analysis/reuse.h"
 
-/* ---- reuse distances and the curves that follow from them ---- */
+/* ---- reuse distances and their curves ---- */
 
 static void start_rows(struct cachesim_rows *rows, const struct cachesim_options *o)
 {
     cachesim_rows_init(rows, stdout, o->output == SIM_REPORT_JSON);
 }
 
-/* The tags' columns, for those tags that were used. */
+/* Adds the columns of used tags. */
 static void add_tag_columns(struct cachesim_rows *rows, const struct sim_reuse *r, const struct cachesim_options *o,
                             const char *what)
 {

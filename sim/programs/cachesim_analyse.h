@@ -1,4 +1,4 @@
-/* The analyses that need no machine: reuse distances, miss-ratio curves, working sets. */
+/* The analyses without a machine: reuse distances, miss-ratio curves, working sets. */
 #ifndef SIM_CACHESIM_ANALYSE_H
 #define SIM_CACHESIM_ANALYSE_H
 

@@ -15,13 +15,13 @@
 #include "sim/report/json.h"
 
 /*
- * What is counted of every instruction: a count of the simulation. Stores that miss have none of their own: of theirs
- * a store counts as one, however many lines it touches.
+ * A count of the simulation, kept for every instruction. Store misses have no count of the simulation: a store with
+ * misses counts once, however many lines the store touches.
  */
 struct event {
     char name[48];
-    size_t at;        /* where struct sim_cell has it */
-    bool is_of_store; /* counts stores that made it grow */
+    size_t at;        /* offset in struct sim_cell */
+    bool is_of_store; /* counts stores that made the count grow */
 };
 
 enum { SORTS_BY = 2 }; /* the event to sort lists by: load misses of the first level */
@@ -33,7 +33,7 @@ struct instruction {
     uint64_t count[MAX_EVENTS];
 };
 
-/* Instructions that access, or that allocated. */
+/* Instructions with accesses, or with allocations. */
 struct instructions {
     struct instruction *slot; /* [n_slots], found by their addresses */
     size_t n_slots, n_used;
@@ -46,11 +46,11 @@ struct cachesim_annotate {
     struct sim_hierarchy *h;
     struct event event[MAX_EVENTS];
     size_t n_events;
-    uint64_t before[MAX_EVENTS];    /* the counts so far */
-    struct instructions own, sites; /* who accesses; who allocated what is accessed, 0: nobody */
+    uint64_t before[MAX_EVENTS];    /* the counts before the access */
+    struct instructions own, sites; /* own: by accessing instruction; sites: by the allocating instruction, 0: none */
     struct cachesim_heap *heap;     /* NULL: nobody asks */
-    uint64_t at;                    /* the address of the instruction that accesses now */
-    uint64_t n_fetches, n_unseen;   /* those of the library that tells of allocations */
+    uint64_t at;                    /* the address of the accessing instruction */
+    uint64_t n_fetches, n_unseen;   /* n_unseen: accesses of the allocation library */
     int err;
 };
 
@@ -110,7 +110,7 @@ static struct instruction *find(struct instruction *slot, size_t n_slots, uint64
     return &slot[i];
 }
 
-/* Makes room, so that half of the slots stay free. */
+/* Makes room: half of the slots stay free. */
 static int grow(struct instructions *x)
 {
     const size_t n = x->n_slots ? 2 * x->n_slots : FIRST_SLOTS;
@@ -131,7 +131,7 @@ static int grow(struct instructions *x)
     return 0;
 }
 
-/* Returns the counts of an address, for which there is room. */
+/* Returns the counts of an address. There is room. */
 static uint64_t *counts_of(struct instructions *x, uint64_t address)
 {
     struct instruction *at = find(x->slot, x->n_slots, address);
@@ -140,7 +140,7 @@ static uint64_t *counts_of(struct instructions *x, uint64_t address)
     return at->count;
 }
 
-/* Simulates one access, and counts what it changed where it is. */
+/* Simulates an access, and adds the growth of the counts to the access's instruction. */
 static void make_access(struct cachesim_annotate *a, const struct sim_run *access)
 {
     const struct sim_cell *cell = &sim_hierarchy_stats(a->h)->cell[0][0];
@@ -210,7 +210,7 @@ int cachesim_annotate_new(struct cachesim_annotate **a, const struct sim_machine
     (*a)->machine = m;
     choose_events(*a);
     err = o->heap ? cachesim_heap_new(&(*a)->heap) : 0;
-    /* This engine alone has its counts at hand after every access. */
+    /* Only the full engine has its counts at hand after every access. */
     if (!err)
         err = sim_engine_new(&(*a)->h, &sim_engine_full, m);
     if (err) {
@@ -314,7 +314,7 @@ static void print_head(const struct cachesim_annotate *a, bool is_callgrind, FIL
     fprintf(out, "\n");
 }
 
-/* Prints the lines, of which some instructions are neighbours now. */
+/* Prints the lines; instructions of a line are neighbours now. */
 static void print_lines(const struct cachesim_annotate *a, const struct instructions *x,
                         const struct cachesim_place *place, bool is_callgrind, FILE *out)
 {
@@ -344,7 +344,7 @@ static void print_lines(const struct cachesim_annotate *a, const struct instruct
     print_counts(a, total, out);
 }
 
-/* Says which file was written, and which command to type next. */
+/* Names the written file, and the next command to type. */
 static void say_next(const struct cachesim_annotate *a, const char *path)
 {
     fputs("cachesim: ", stderr);
@@ -419,7 +419,7 @@ static int write_file(const struct cachesim_annotate *a, const struct instructio
     return err;
 }
 
-/* Finds where the program's files were: as they were while it ran, or as the user says. */
+/* Finds the mappings of the program's files: as noted during the run, or as the user says. */
 static int find_mappings(struct cachesim_mappings *m, const struct cachesim_options *o, FILE *maps, struct sim_why why)
 {
     char program[4096];
@@ -434,7 +434,7 @@ static int find_mappings(struct cachesim_mappings *m, const struct cachesim_opti
     return err;
 }
 
-/* Names instructions, and orders them by their names. Returns 0 or -errno, and places from malloc. */
+/* Names instructions, and orders the instructions by their names. Returns 0 or -errno, and places from malloc. */
 static int find_places(const struct cachesim_mappings *m, const struct instructions *x, struct cachesim_place **places,
                        struct cachesim_names **names)
 {

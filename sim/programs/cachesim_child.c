@@ -42,7 +42,7 @@ static void run(const struct cachesim_start *start, int pipe, pid_t parent)
     };
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it ended before that */
+    if (getppid() != parent) /* the parent ended before prctl() */
         _exit(CANNOT_RUN);
     for (const char *const *word = start->environment; word && *word; word++)
         putenv((char *)*word);

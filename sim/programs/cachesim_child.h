@@ -1,10 +1,10 @@
 /*
- * A program that writes into a pipe that cachesim reads.
+ * A child program that writes into a pipe; cachesim reads the pipe.
  *
- * It ends when cachesim does. Signals that end cachesim go to the program too, and to its children, for which it leads
- * a process group of its own (cachesim_signal.h). Where standard input is a terminal it stays in cachesim's group, or
- * it could not read what is typed: Ctrl-C reaches it there as well, and other signals reach the program, but not its
- * children. If cachesim is killed (SIGKILL), the kernel kills the program, not its children.
+ * The child ends when cachesim does. Signals that end cachesim go to the child, too, and to the child's own children:
+ * the child leads a process group (cachesim_signal.h). If standard input is a terminal, the child stays in cachesim's
+ * group, because another group could not read the terminal: Ctrl-C reaches the child there as well, and further signals
+ * reach the child, but not its children. If cachesim is killed (SIGKILL), the kernel kills the child, not its children.
  */
 #ifndef SIM_CACHESIM_CHILD_H
 #define SIM_CACHESIM_CHILD_H
@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 struct cachesim_child {
-    FILE *in;  /* what it writes */
-    int out;   /* the pipe's other end: the child's descriptor of that number; -1 once it was started */
+    FILE *in;  /* the read end of the pipe */
+    int out;   /* the write end of the pipe: the child's descriptor of this number; -1 once the child was started */
     pid_t pid; /* 0: not started */
 };
 
@@ -40,8 +40,8 @@ struct cachesim_start {
 int cachesim_child_start(struct cachesim_child *c, const struct cachesim_start *start);
 
 /*
- * Closes the pipe and waits for the end, which is_over asks for at once: then the child and its own children are
- * killed. Returns the status of waitpid().
+ * Closes the pipe and waits for the child's end. is_over: the child and its own children are killed at once. Returns
+ * the status of waitpid().
  */
 int cachesim_child_end(struct cachesim_child *c, bool is_over);
 

@@ -31,7 +31,7 @@ static void release(struct cachesim_file *f)
     *f = (struct cachesim_file){ 0 };
 }
 
-/* The permissions that fopen() would give a new file. */
+/* Returns the permissions that fopen() gives a new file. */
 static mode_t usual_mode(void)
 {
     mode_t mask = umask(0);
@@ -40,7 +40,7 @@ static mode_t usual_mode(void)
     return (S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH) & ~mask;
 }
 
-/* Creates the temporary file, which a signal removes from then on. */
+/* Creates the temporary file. From then on, a signal removes the file. */
 static int create(struct cachesim_file *f, mode_t mode)
 {
     sigset_t before;
@@ -119,7 +119,7 @@ int cachesim_file_open(struct cachesim_file *f, const char *path)
     return f->out ? 0 : -errno;
 }
 
-/* Closes what was opened here. Returns 0 or -errno. */
+/* Closes the stream. Returns 0 or -errno. */
 static int end(struct cachesim_file *f)
 {
     errno = 0;

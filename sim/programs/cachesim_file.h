@@ -1,7 +1,7 @@
 /*
- * A file that cachesim writes: whole, or not at all. It grows under a temporary name in the same folder and takes its
- * own name when it is complete; until then a file of that name stays what it was. Standard output, devices and pipes
- * are written as they are. Through a symbolic link, what the link leads to is replaced.
+ * A file that cachesim writes as a whole, or not at all. The file grows under a temporary name in its folder and takes
+ * its own name when complete; until then an old file of the name stays unchanged. Standard output, devices and pipes
+ * are written directly. A symbolic link stays, and its target is replaced.
  */
 #ifndef SIM_CACHESIM_FILE_H
 #define SIM_CACHESIM_FILE_H
@@ -16,7 +16,7 @@ struct cachesim_file {
     char *temporary; /* NULL: likewise */
 };
 
-/* Tells whether path ("-": standard output) is that very file, by device and inode. Only regular files count. */
+/* Tells whether path ("-": standard output) is the file `that`, by device and inode. Only regular files count. */
 bool cachesim_file_is(const char *path, const struct stat *that);
 
 /*
@@ -28,10 +28,13 @@ int cachesim_file_check(const char *path);
 /* Opens path ("-": standard output) for writing. Returns 0 or -errno, with nothing to release. */
 int cachesim_file_open(struct cachesim_file *f, const char *path);
 
-/* Ends the file and gives it its name. Returns 0, or -errno and the file is as it was before. Releases f either way. */
+/*
+ * Completes the file and gives the file its name. Returns 0, or -errno with the old file unchanged. Releases f in both
+ * cases.
+ */
 int cachesim_file_commit(struct cachesim_file *f);
 
-/* Gives up what was written, where that is possible. Releases f. */
+/* Discards the written part, where possible. Releases f. */
 void cachesim_file_discard(struct cachesim_file *f);
 
 #endif

@@ -17,7 +17,7 @@ struct cachesim_heap {
     char path[CACHESIM_PLACE_BYTES];
     FILE *file;
     bool is_quiet, is_heard;
-    struct block *block; /* [n] by address, apart; what was freed stays until its place is taken */
+    struct block *block; /* [n] by address, disjoint; a freed block stays until another block takes its place */
     size_t n, room, last;
 };
 
@@ -78,7 +78,7 @@ static size_t find(const struct cachesim_heap *h, uint64_t address)
     return low;
 }
 
-/* Puts a block in the place of those that it overlaps. */
+/* Inserts a block in place of overlapped blocks. */
 static int put(struct cachesim_heap *h, const struct block *b)
 {
     const size_t first = find(h, b->begin);
@@ -105,7 +105,7 @@ static int take_record(struct cachesim_heap *h)
 {
     struct cachesim_heap_record r;
 
-    clearerr(h->file); /* it was at the end once, and is longer now */
+    clearerr(h->file); /* the file was at its end once, and is longer now */
     if (fread(&r, sizeof r, 1, h->file) != 1)
         return -ENOLINK;
     return put(h, &(struct block){ r.at, r.at + (r.bytes ? r.bytes : 1), r.site });

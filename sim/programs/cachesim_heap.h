@@ -1,7 +1,7 @@
 /*
- * Names for what is on the heap of a traced program (--heap): by the line that allocated it. A library that is loaded
- * into the program (heap_plugin.c) appends a record for each allocation to a file, and then reads a byte of its page;
- * so the trace says when the next record is to be taken.
+ * Names for memory on the heap of a traced program (--heap): the line that allocated the memory. A library in the
+ * program (heap_plugin.c) appends a record for each allocation to a file, and then reads a byte of its page; so the
+ * trace says when to take the next record.
  */
 #ifndef SIM_CACHESIM_HEAP_H
 #define SIM_CACHESIM_HEAP_H
@@ -17,12 +17,12 @@
 
 enum {
     CACHESIM_HEAP_PAGE_BYTES = 4096,
-    CACHESIM_HEAP_QUIET = 1, /* byte of the page: what follows is the library's own */
+    CACHESIM_HEAP_QUIET = 1, /* byte of the page: the next accesses are the library's own */
     CACHESIM_HEAP_READY = 0, /* there is a record more, and the program goes on */
     CACHESIM_HEAP_HERE = 2,  /* the library was loaded */
 };
 
-/* As it stands in the file. */
+/* A record in the file. */
 struct cachesim_heap_record {
     uint64_t at, bytes;
     uint64_t site; /* an address in the instruction that called the allocator */

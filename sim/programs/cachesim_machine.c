@@ -14,7 +14,7 @@
 
 enum { MAX_PATH = 2048 };
 
-/* Says where machines are, and results that may have a calibration of this computer. */
+/* Folders of machines, and of results with a possible calibration of this computer. */
 struct places {
     char machines[MAX_PATH], results[MAX_PATH];
 };
@@ -39,7 +39,7 @@ static void find_places(struct places *p)
     snprintf(p->results, sizeof p->results, "results");
 }
 
-/* Takes what hwloc tells, and where that is all there is, nothing more. */
+/* Reads the host: hwloc's values, with files if the folder of machines exists. */
 static int read_host(struct sim_machine *m, char source[static CACHESIM_SOURCE_BYTES], struct sim_why why)
 {
     struct places p;
@@ -92,7 +92,7 @@ static int read_machine(struct sim_machine *m, const char *which, char source[st
     return is_path ? sim_machine_read(m, which, why.text, why.bytes) : read_named(m, which, why);
 }
 
-/* "SIZE,WAYS,LINE[,POLICY]" into a level; returns NULL or what is wrong. */
+/* Reads "SIZE,WAYS,LINE[,POLICY]" into a level. Returns NULL, or the fault. */
 static const char *parse_level(const char *text, struct sim_level *l)
 {
     char field[4][32] = { "", "", "", "lru" };

@@ -1,4 +1,4 @@
-/* The machine that cachesim's options describe. */
+/* The machine of cachesim's options. */
 #ifndef SIM_CACHESIM_MACHINE_H
 #define SIM_CACHESIM_MACHINE_H
 
@@ -9,8 +9,8 @@
 enum { CACHESIM_SOURCE_BYTES = 1200 + SIM_NOTES_BYTES };
 
 /*
- * Finds and checks that machine; "host" is the one that the experiments mean by it (machine_here.h). source: where its
- * values are from, should they be from several places; else "". Returns 0, or -errno with one line in why.
+ * Finds and checks the machine; "host" has the experiments' meaning (machine_here.h). source: the sources of the
+ * values, if there are several; else "". Returns 0, or -errno with a line in why.
  */
 int cachesim_machine(const struct cachesim_options *o, struct sim_machine *m, char source[static CACHESIM_SOURCE_BYTES],
                      struct sim_why why);

@@ -1,5 +1,5 @@
 /*
- * Notes of QEMU's tracer for cachesim: one word in memory shared by both processes, so that the traced program cannot
+ * Notes of QEMU's tracer for cachesim: a word in memory shared by both processes, so that the traced program cannot
  * close the notes' descriptor. The note explains a trace without an end.
  */
 #ifndef SIM_CACHESIM_NOTES_H
@@ -12,6 +12,6 @@ enum cachesim_note {
     CACHESIM_EXECS, /* the program called exec, and the call has not failed */
 };
 
-enum { CACHESIM_NOTES_BYTES = 4096 }; /* size of the mapped file; only one int is used */
+enum { CACHESIM_NOTES_BYTES = 4096 }; /* size of the mapped file; only the first int is used */
 
 #endif

@@ -79,8 +79,8 @@ const char cachesim_help[] =
     "Exit status: 0; 1 if the output could not be written; 2 for bad options, machines or traces.\n";
 
 /*
- * Stores the value of one option: returns NULL or what is wrong. which is what the option's row says: the place of a
- * flag in struct cachesim_options, a mode, or a level.
+ * Stores the value of an option. Returns NULL, or the fault. which: from the option's row: the offset of a flag in
+ * struct cachesim_options, a mode, or a level.
  */
 typedef const char *(*option_fn)(struct cachesim_options *o, const char *value, size_t which);
 
@@ -170,7 +170,7 @@ static const char *set_ranges(struct cachesim_options *o, const char *value, siz
     return NULL;
 }
 
-/* Takes a file that is written beside the report; which says where it is kept. */
+/* Takes a file written beside the report; which: the offset of its name. */
 static const char *set_file(struct cachesim_options *o, const char *value, size_t which)
 {
     memcpy((char *)o + which, &value, sizeof value);
@@ -300,7 +300,7 @@ _Static_assert(SIM_MAX_LEVELS == 8, "--l1 to --l8");
 enum {
     N_ROWS = sizeof rows / sizeof rows[0],
     ROW_HELP = 0,
-    FIRST_ROW = 256, /* what getopt_long() returns for rows[0]; less is a character */
+    FIRST_ROW = 256, /* getopt_long() returns FIRST_ROW + i for rows[i]; lower values are characters */
     OTHER_ARGUMENT = 1,
 };
 
@@ -319,7 +319,7 @@ static int complain(const struct parser *p, const char *option, const char *what
 
 static const char run[] = "run"; /* a word in the place of the trace: a program follows */
 
-/* Words that say so and what is written of it, unless an option does. */
+/* Words for a run with a written file, unless an option names a file. */
 static const char by_line[] = "annotate", record[] = "record";
 
 static bool is_word(const char *text)
@@ -366,7 +366,7 @@ static int take_option(struct parser *p, const struct row *row)
     return *p->o->convert_to ? 0 : complain(p, name, "the file has no name", p->o->convert_to);
 }
 
-/* Reports what getopt_long() could not make anything of. */
+/* Reports an argument that getopt_long() did not understand. */
 static int report_option(struct parser *p)
 {
     char letter[] = { '-', (char)optopt, '\0' };
@@ -397,7 +397,7 @@ static bool is_question(const struct cachesim_options *o)
     return o->mode == CACHESIM_HELP || o->mode == CACHESIM_VERSION;
 }
 
-/* Tells whether such a word stands where the trace would, and "--" behind it. */
+/* Tells whether such a word stands in the trace's place, with "--" behind. */
 static bool is_run(const struct parser *p)
 {
     return p->o->trace && is_word(p->o->trace) && !strcmp(p->argv[optind - 1], "--");
@@ -413,7 +413,7 @@ static int take_program(struct parser *p)
     return 0;
 }
 
-/* Takes the arguments in their order ('-'), so that the file of --convert is the one behind it. */
+/* Takes the arguments in their order ('-'), so that the file of --convert stands behind the format. */
 static int take_all(struct parser *p)
 {
     struct option known[N_ROWS + 1] = { 0 };
@@ -445,7 +445,7 @@ static int guess_format(struct cachesim_options *o, struct sim_why why)
     return cachesim_complain(why, "--format", "is missing, and the trace's name does not tell it", o->trace);
 }
 
-/* Checks what single options cannot know. */
+/* Checks combinations of options. */
 static int check(struct cachesim_options *o, struct sim_why why)
 {
     bool is_stdin = o->trace && !strcmp(o->trace, "-");
@@ -493,7 +493,7 @@ static int check(struct cachesim_options *o, struct sim_why why)
     return 0;
 }
 
-/* Warns about options without effect, because the user expects one. */
+/* Warns about options without effect, because the user expects an effect. */
 static void say_unused(const struct parser *p)
 {
     const struct cachesim_options *o = p->o;

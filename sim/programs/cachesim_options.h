@@ -28,30 +28,30 @@ enum { CACHESIM_MAX_SYMBOLS = 16 };
 struct cachesim_options {
     enum cachesim_mode mode;
     const char *trace;                      /* path, or the name of a program; "-": standard input */
-    char *const *program;                   /* to be traced, and its arguments, ended by NULL; NULL: none */
-    const char *tracer;                     /* "qemu" or "valgrind"; NULL: what is there */
+    char *const *program;                   /* the traced program and its arguments, ended by NULL; NULL: none */
+    const char *tracer;                     /* "qemu" or "valgrind"; NULL: the first installed tracer */
     const char *machine;                    /* NULL: host, or levels alone if any are given */
     const char *level_text[SIM_MAX_LEVELS]; /* --l1 and so on; NULL: not given */
     struct sim_trace_options reader;
     enum sim_report_format output;
-    bool has_output;      /* it was given; else a table, and CSV from the analyses */
+    bool has_output;      /* the option was given; else a table, and CSV from the analyses */
     uint64_t warmup;      /* accesses that are simulated but not counted */
     bool warms_up_passes; /* all passes but the last are */
     uint64_t passes;
     bool is_classified; /* 3C on every level */
     bool flushes;
     bool by_tag;
-    const char *vary;                          /* what varies (sim/machine/machine_grid.h) */
+    const char *vary;                          /* the grid of --vary (sim/machine/machine_grid.h) */
     const char *plot;                          /* path of a figure, .png or .svg; NULL: none */
     const char *ranges;                        /* path of named ranges (cachesim_ranges.h); NULL: none */
     const char *annotate;                      /* path of the counts by source line (cachesim_annotate.h); NULL: none */
-    const char *callgrind;                     /* the same in callgrind's format; NULL: none */
-    const char *heap_log;                      /* where the program is to tell of its allocations; NULL: nowhere */
+    const char *callgrind;                     /* path of the counts in callgrind's format; NULL: none */
+    const char *heap_log;                      /* path of the program's reports of allocations; NULL: none */
     const char *heap;                          /* path of the counts by allocation (cachesim_heap.h); NULL: none */
     const char *timeline;                      /* path of the run over its accesses (cachesim_timeline.h); NULL: none */
-    const char *symbols[CACHESIM_MAX_SYMBOLS]; /* [n_symbols] files whose lines these are, "FILE@BASE" */
+    const char *symbols[CACHESIM_MAX_SYMBOLS]; /* [n_symbols] "FILE@BASE": files with source lines */
     size_t n_symbols;
-    bool simulates_fetches; /* as --fetches says; --annotate alone reads them too */
+    bool simulates_fetches; /* from --fetches; --annotate alone reads fetches, too */
     uint32_t line_bytes;    /* of the analyses */
     uint64_t window;        /* --wss: accesses */
     const char *convert_to; /* path of the converted trace; "-": standard output */
@@ -65,9 +65,9 @@ static inline bool cachesim_options_by_line(const struct cachesim_options *o)
 }
 
 /*
- * Tells whether standard output is left to the traced program: if the report is a table, which then goes to standard
- * error, or if a trace is written into a file. CSV and JSON go to standard output; then the program's standard output
- * goes to standard error.
+ * Tells whether the traced program keeps standard output: if the report is a table, which then goes to standard error,
+ * or if a trace is written into a file. CSV and JSON go to standard output; then the program's standard output goes to
+ * standard error.
  */
 static inline bool cachesim_options_leave_stdout(const struct cachesim_options *o)
 {
@@ -75,7 +75,7 @@ static inline bool cachesim_options_leave_stdout(const struct cachesim_options *
                           (o->mode == CACHESIM_CONVERT && strcmp(o->convert_to, "-") != 0));
 }
 
-/* Returns 0, or -EINVAL with one line in why. */
+/* Returns 0, or -EINVAL with a line in why. */
 int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, struct sim_why why);
 
 extern const char cachesim_help[];

@@ -1,4 +1,4 @@
-/* Finds where this program and others are. */
+/* Finds this program's folder and other programs. */
 #ifndef SIM_CACHESIM_PLACE_H
 #define SIM_CACHESIM_PLACE_H
 
@@ -10,7 +10,10 @@ enum { CACHESIM_PLACE_BYTES = 48 };
 /* Stores the folder of this program; "." if the system does not tell. */
 void cachesim_place_folder(char *folder, size_t bytes);
 
-/* Finds a program as a shell does, by its path or in PATH. Returns whether it is there; then path is where. */
+/*
+ * Finds a program as a shell does, by its path or in PATH. Returns whether there is such a program; then path is its
+ * path.
+ */
 bool cachesim_place_program(const char *name, char *path, size_t bytes);
 
 /*

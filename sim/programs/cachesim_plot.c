@@ -43,14 +43,14 @@ int cachesim_plot_check(struct cachesim_session *s)
     return cachesim_fail(s, CACHESIM_BAD_INPUT, "--plot", "gnuplot is not installed (package gnuplot-nox)");
 }
 
-/* ---- one figure ---- */
+/* ---- a figure ---- */
 
 struct figure {
     struct cachesim_file file;
     FILE *gnuplot;
 };
 
-/* Writes a text as gnuplot's string, in which nothing is special but its own quote. */
+/* Writes a text as gnuplot's string, in which only the quote is special. */
 static void put_string(FILE *out, const char *text)
 {
     fputc('\'', out);
@@ -125,7 +125,7 @@ static bool has_accesses(const struct sim_cell *c)
     return c->loads || c->stores;
 }
 
-/* Writes a row for each level: its name, and the misses of each tag, or all of them. */
+/* Writes a row for each level: its name, and the misses of each tag, or of all tags. */
 static void put_misses(const struct cachesim_session *s, FILE *out, const struct sim_machine *m,
                        const struct sim_stats *stats)
 {

@@ -1,6 +1,6 @@
 /*
- * A figure of what was counted, drawn by gnuplot as PNG or SVG: the misses of each level, by tag if tags are told
- * apart; or the miss-ratio curve. The file is whole or is not there.
+ * A figure of the counts, drawn by gnuplot as PNG or SVG: the misses of each level, by tag if tags are told apart; or
+ * the miss-ratio curve. The file is whole or absent.
  */
 #ifndef SIM_CACHESIM_PLOT_H
 #define SIM_CACHESIM_PLOT_H
@@ -8,7 +8,7 @@
 #include "sim/analysis/reuse.h"
 #include "sim/programs/cachesim_session.h"
 
-/* Tells whether a figure can be written under that name: it ends in .png or .svg. */
+/* Tells whether a figure can have the name: it ends in .png or .svg. */
 bool cachesim_plot_is_name(const char *path);
 
 /*
@@ -16,7 +16,7 @@ bool cachesim_plot_is_name(const char *path);
  */
 int cachesim_plot_check(struct cachesim_session *s);
 
-/* Each draws the figure that the options ask for, or nothing. Returns as cachesim_run_passes. */
+/* Each draws the figure of the options, or nothing. Returns as cachesim_run_passes. */
 int cachesim_plot_misses(struct cachesim_session *s, const struct sim_machine *m, const struct sim_stats *stats);
 int cachesim_plot_curve(struct cachesim_session *s, const struct sim_reuse *r);
 

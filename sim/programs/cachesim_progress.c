@@ -7,10 +7,10 @@
 
 static const double first_s = 1, unknown_first_s = 10, line_every_s = 60;
 
-/* Accesses or bytes between two looks at the clock; and what to begin a pass costs beside them. */
+/* Accesses or bytes between two looks at the clock; and the cost of a pass in accesses. */
 enum { LOOK_EVERY = 1 << 16, PASS_COSTS = 1 << 10 };
 
-/* The accesses that a binary trace announces; 0 if it does not. */
+/* Returns the accesses that a binary trace announces; 0: none announced. */
 static uint64_t announced_accesses(const char *path)
 {
     uint8_t tail[SIM_BINARY_MAX_RECORD_BYTES];
@@ -43,7 +43,7 @@ void cachesim_progress_start(struct cachesim_progress *p, const char *trace, con
     p->per_pass = p->is_in_bytes ? (double)s.st_size : (double)announced_accesses(path);
 }
 
-/* Puts a time in words that are as fine as one cares for. */
+/* Writes a time in suitable units. */
 static void say_time(char *text, size_t bytes, double seconds)
 {
     const double minutes = seconds / 60, hours = minutes / 60;
@@ -54,7 +54,7 @@ static void say_time(char *text, size_t bytes, double seconds)
         snprintf(text, bytes, "%.0f %s", hours >= 2 ? hours : minutes, hours >= 2 ? "hours" : "minutes");
 }
 
-/* Puts what is known in words: what is done, and what is to go. */
+/* Writes the known progress: the done part, and the rest. */
 static void say(const struct cachesim_progress *p, char *text, size_t bytes, double done, double left_s)
 {
     char left[32];
@@ -88,7 +88,7 @@ static void print(struct cachesim_progress *p, double elapsed_s)
         p->next_s = unknown_first_s;
 }
 
-/* Looks at the clock, if enough was done since the last look to pay for it. */
+/* Looks at the clock, if the work since the last look pays for the look. */
 static void look(struct cachesim_progress *p)
 {
     struct timespec now;

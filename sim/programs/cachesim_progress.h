@@ -1,11 +1,11 @@
 /*
- * Says how far a trace is and how long it will take, on standard error: in one line that is written over every second
- * where that is a terminal; else one line after the first second, if more than a minute is to go, and then one every
- * minute. Where nobody knows how much is to go, the first line comes after ten seconds.
+ * Reports the progress of a trace and the rest of its time, on standard error. On a terminal: a line that is rewritten
+ * every second. Else: a line after the first second, if more than a minute is to go, and then a line every minute. If
+ * the length is unknown, the first line comes after ten seconds.
  *
- * What a pass asks for is known from the file: the accesses that a binary trace announces at its end (a few bytes may
- * be thousands of millions), the bytes of the others. Of a pipe, a compressed file and a traced program only what is
- * done is known.
+ * The length of a pass comes from the file: the accesses that a binary trace announces at its end (a few bytes may
+ * stand for thousands of millions), or the bytes of other traces. For a pipe, a compressed file and a traced program
+ * only the done part is known.
  */
 #ifndef SIM_CACHESIM_PROGRESS_H
 #define SIM_CACHESIM_PROGRESS_H
@@ -23,14 +23,14 @@ struct cachesim_progress {
     bool is_on_terminal;
     bool has_line; /* on the terminal */
     uint64_t passes;
-    uint64_t pass;   /* which */
+    uint64_t pass;   /* number of the current pass */
     uint64_t done;   /* of this pass */
     uint64_t unseen; /* how much was done since the clock was looked at */
     double next_s;   /* when something is said again, from the start */
     struct timespec start;
 };
 
-/* Starts it; path: the file that the trace is in, "-" where its size says nothing. */
+/* Starts the report; path: the trace's file, "-" if its size says nothing. */
 void cachesim_progress_start(struct cachesim_progress *p, const char *trace, const char *path,
                              enum sim_trace_format format, uint64_t passes);
 void cachesim_progress_pass(struct cachesim_progress *p, uint64_t pass);

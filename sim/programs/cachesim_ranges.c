@@ -12,10 +12,10 @@
 
 /* ---- tagging ---- */
 
-/* Finds the tag of an address, and the addresses around it that have the same. */
+/* Finds the tag of an address, and the addresses around with an equal tag. */
 static uint8_t find(const struct cachesim_ranges *r, uint64_t address, uint64_t *first, uint64_t *last)
 {
-    size_t low = 0, high = r->n_ranges; /* the first range that ends behind the address is among them */
+    size_t low = 0, high = r->n_ranges; /* low..high holds the first range that ends behind the address */
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -35,7 +35,7 @@ static uint8_t find(const struct cachesim_ranges *r, uint64_t address, uint64_t 
     return 0;
 }
 
-/* Counts the accesses of a run that begin between two addresses, as its first does. */
+/* Counts the accesses of a run that begin in [first, last], from the first access on. */
 static uint32_t count_within(const struct sim_run *run, uint64_t first, uint64_t last)
 {
     const uint64_t stride = run->stride_bytes < 0 ? -(uint64_t)run->stride_bytes : (uint64_t)run->stride_bytes;
@@ -95,7 +95,7 @@ static int no_memory(const struct reader *f)
     return sim_fail(f->why, -ENOMEM, "%s: out of memory", f->path);
 }
 
-/* Finds the tag of a name, or gives it the next. */
+/* Finds the tag of a name, or gives the name the next tag. */
 static int find_tag(const struct reader *f, const char *name, uint8_t *tag)
 {
     for (*tag = 1; *tag < SIM_MAX_TAGS; ++*tag) {
@@ -125,7 +125,7 @@ static int add(const struct reader *f, const struct cachesim_range *range)
     return 0;
 }
 
-/* Reads one line, which it cuts up. */
+/* Reads a line, which the function cuts up. */
 static int read_line(const struct reader *f, char *line)
 {
     static const char blanks[] = " \t";

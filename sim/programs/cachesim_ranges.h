@@ -22,13 +22,13 @@
 enum { CACHESIM_MAX_NAMES = SIM_MAX_TAGS - 2 }; /* all but elsewhere and fetches */
 
 struct cachesim_range {
-    uint64_t begin, end; /* end > begin; not part of it */
+    uint64_t begin, end; /* end > begin; exclusive */
     unsigned line;       /* of the file */
     uint8_t tag;
 };
 
 struct cachesim_ranges {
-    struct sim_sink sink; /* takes accesses, and hands them on with their tags */
+    struct sim_sink sink; /* takes accesses, and passes the accesses on with their tags */
     struct sim_sink *next;
     bool has_fetches;
     uint8_t fetch_tag;
@@ -39,7 +39,7 @@ struct cachesim_ranges {
 };
 
 /*
- * Reads a file; instruction fetches, should there be any, have that tag. Returns 0, or -errno with one line in why,
+ * Reads a file. fetch_tag: the tag of instruction fetches, if there are any. Returns 0, or -errno with a line in why,
  * "path:line: what, 'value'", and nothing to release.
  */
 int cachesim_ranges_read(struct cachesim_ranges *r, const char *path, bool has_fetches, uint8_t fetch_tag,

@@ -48,7 +48,7 @@ void cachesim_rows_end(struct cachesim_rows *r, bool is_partial)
         fputs("# interrupted: these counts are partial\n", r->out);
 }
 
-/* Prints what stands before a value, and after the last one of its row. */
+/* Prints the text before a value, and after the last value of a row. */
 static void start_value(const struct cachesim_rows *r)
 {
     if (!r->is_json)
@@ -82,7 +82,7 @@ void cachesim_rows_ratio(struct cachesim_rows *r, double value)
     end_value(r);
 }
 
-/* Writes a text as a CSV field: in quotes, if it has anything that would end it. */
+/* Writes a text as a CSV field: in quotes, if the text has characters that end a field. */
 static void put_field(FILE *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {

@@ -1,10 +1,10 @@
 /*
- * Rows of numbers under named columns, as CSV or as JSON: what the analyses print.
+ * Rows of numbers under named columns, as CSV or as JSON: the output of the analyses.
  *
- *   CSV    a '#' line with the trace and what the rows are, the names, then a line for each row; last, a '#' line if
- *          the trace was not read to its end
- *   JSON   one object: what was analysed, and "rows", an array of objects with the columns as members; last, "partial":
- *          true if the trace was not read to its end
+ *   CSV    a '#' line with the trace and the meaning of the rows, the names, then a line for each row; last, a '#' line
+ *          if the trace was not read to its end
+ *   JSON   an object: the analysis, and "rows", an array of objects with the columns as members; last, "partial": true
+ *          if the trace was not read to its end
  */
 #ifndef SIM_CACHESIM_ROWS_H
 #define SIM_CACHESIM_ROWS_H
@@ -33,7 +33,7 @@ void cachesim_rows_head(struct cachesim_rows *r, const char *trace, const char *
                         const char *note);
 void cachesim_rows_end(struct cachesim_rows *r, bool is_partial); /* the trace was not read to its end */
 
-/* The values of a row, column by column; the last one ends it. */
+/* The values of a row, column by column; the last value ends the row. */
 void cachesim_rows_count(struct cachesim_rows *r, uint64_t value);
 void cachesim_rows_ratio(struct cachesim_rows *r, double value);
 void cachesim_rows_text(struct cachesim_rows *r, const char *value);

@@ -8,7 +8,7 @@
 #include "sim/programs/cachesim_signal.h"
 #include "sim/programs/cachesim_source.h"
 
-enum { SLICE = 1 << 16 }; /* accesses between two looks at how far it is */
+enum { SLICE = 1 << 16 }; /* accesses between two progress reports */
 
 int cachesim_fail(struct cachesim_session *s, int exit_status, const char *what, const char *value)
 {
@@ -67,7 +67,7 @@ static void feed_long(struct cachesim_session *s, struct sim_run *run)
     }
 }
 
-/* Runs as they come, but for those that would keep the clock waiting. */
+/* Feeds runs as they come; runs that would delay the progress report are cut. */
 static void feed_all(struct cachesim_session *s, struct sim_run *run, size_t n)
 {
     while (n) {
@@ -98,7 +98,7 @@ static void feed(struct cachesim_session *s, struct sim_run *run, size_t n)
     feed_all(s, run, n);
 }
 
-/* Has the sink met an error, so that reading on serves nothing? Or has a signal asked for the end? */
+/* Tells whether reading on is useless: the sink has an error, or a signal asked for the end. */
 static bool is_over(const struct cachesim_session *s)
 {
     return (s->sink_error && *s->sink_error) || cachesim_signal_is_over();
@@ -117,7 +117,7 @@ static int read_all(struct cachesim_session *s, struct sim_trace_reader *r)
     }
     s->counts = sim_trace_reader_counts(r);
     if (cachesim_signal_is_over())
-        return 0; /* what reading met after that is of no interest */
+        return 0; /* a reader's error after a signal is of no interest */
     if (!err && !s->counts.accesses)
         err = cachesim_fail(s, CACHESIM_BAD_INPUT, s->options.trace, "no access in it");
     return err;
@@ -160,8 +160,8 @@ int cachesim_tell_apart(struct cachesim_session *s)
 }
 
 /*
- * Takes what there is when a signal has asked for the end: counts of the first accesses; or nothing, if these were to
- * warm the caches up. Returns as cachesim_run_passes.
+ * Takes the counts of the accesses before a signal; fails if all accesses were to warm up the caches. Returns as
+ * cachesim_run_passes.
  */
 static int settle_for_less(struct cachesim_session *s, bool counts_now)
 {

@@ -1,9 +1,9 @@
 /*
- * One run of cachesim: the trace goes pass by pass to whatever takes its accesses. A trace that will take more than a
+ * A run of cachesim: the trace goes, pass by pass, to the taker of its accesses. A trace that will take more than a
  * minute is announced on standard error, with an estimate, one second after its start.
  *
- * A signal may ask for the end (cachesim_signal.h): then the counts are those of what came before, and every report
- * says that they are partial.
+ * A signal may ask for the end (cachesim_signal.h): then the counts are the counts of the accesses before, and every
+ * report says that they are partial.
  */
 #ifndef SIM_CACHESIM_SESSION_H
 #define SIM_CACHESIM_SESSION_H
@@ -18,17 +18,17 @@ enum { CACHESIM_BAD_OUTPUT = 1, CACHESIM_BAD_INPUT = 2 }; /* exit statuses */
 struct cachesim_session {
     struct cachesim_options options;
     struct sim_sink *sink;              /* of whatever takes the accesses */
-    struct cachesim_ranges ranges;      /* what they are sorted by, before they go there */
-    unsigned n_tags;                    /* that counts are kept apart by */
-    const int *sink_error;              /* if not NULL: reading ends when it is not 0 */
-    void (*clear_stats)(void *counter); /* forgets what was counted so far; of simulations */
+    struct cachesim_ranges ranges;      /* put before the sink */
+    unsigned n_tags;                    /* tags with counts of their own */
+    const int *sink_error;              /* if not NULL: reading ends when the error is not 0 */
+    void (*clear_stats)(void *counter); /* forgets the counts of a simulation so far */
     void *counter;
     uint64_t warmup_left;
     uint64_t n_simulated;           /* accesses, of all passes */
     struct sim_trace_counts counts; /* of one pass */
-    FILE *maps;                     /* what the source of the last pass left; the caller closes it. NULL: nothing */
+    FILE *maps; /* mappings from the source of the last pass; the caller closes the file. NULL: none */
     struct cachesim_progress progress;
-    int exit_status; /* if it fails */
+    int exit_status; /* after a failure */
     char why[1024];
 };
 
@@ -38,7 +38,7 @@ int cachesim_fail(struct cachesim_session *s, int exit_status, const char *what,
 /* Reads the ranges, should there be any: before anything is made to count in. Returns as cachesim_run_passes. */
 int cachesim_tell_apart(struct cachesim_session *s);
 
-/* Makes the caches of a machine that is one. Returns as cachesim_run_passes: memory may not suffice. */
+/* Makes the caches of a valid machine. Returns as cachesim_run_passes: memory may not suffice. */
 int cachesim_hierarchy(struct cachesim_session *s, struct sim_hierarchy **hierarchy, const struct sim_machine *m);
 
 /*
@@ -47,7 +47,7 @@ int cachesim_hierarchy(struct cachesim_session *s, struct sim_hierarchy **hierar
  */
 int cachesim_run_passes(struct cachesim_session *s);
 
-/* Did standard output take everything? err is what is known already, 0 or -errno. Returns as cachesim_run_passes. */
+/* Checks that standard output took everything. err: an earlier error, 0 or -errno. Returns as cachesim_run_passes. */
 int cachesim_check_stdout(struct cachesim_session *s, int err);
 
 #endif

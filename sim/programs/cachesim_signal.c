@@ -9,7 +9,7 @@ static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 enum { N_ENDING = sizeof ending / sizeof ending[0] };
 
 static const char *volatile half_written;
-static volatile sig_atomic_t child; /* or, negative, its group */
+static volatile sig_atomic_t child; /* or the negative number of its process group */
 static volatile sig_atomic_t asked; /* the signal that asked for the end */
 static bool ignored_xfsz;           /* the caller ignores SIGXFSZ; this program always does */
 
@@ -37,8 +37,8 @@ static void end(int number)
 }
 
 /*
- * Asks for the end. The signal has its usual effect from now on (SA_RESETHAND). A system call that waits returns (no
- * SA_RESTART); one that is only about to wait would not, so what would be waited for is ended too: its pipe closes.
+ * Asks for the end. The signal has its usual effect from now on (SA_RESETHAND). A waiting system call returns (no
+ * SA_RESTART). A system call about to wait would not return, so the child is ended, too: its pipe closes.
  */
 static void ask(int number)
 {

@@ -17,12 +17,12 @@
 enum {
     MAX_PATH = 4096,
     MAX_SEGMENTS = 64,
-    VALGRIND_BASE = 0x108000, /* of programs that may be anywhere: coregrind/m_ume/elf.c of Valgrind 3.19 */
+    VALGRIND_BASE = 0x108000, /* base of position-independent programs: coregrind/m_ume/elf.c of Valgrind 3.19 */
 };
 
 static const char unknown[] = "???";
 
-/* ---- what is where in memory ---- */
+/* ---- mappings ---- */
 
 static int add(struct cachesim_mappings *m, struct cachesim_mapping one, const char *path)
 {
@@ -70,11 +70,11 @@ int cachesim_mappings_read(struct cachesim_mappings *m, FILE *maps)
     return err;
 }
 
-/* A part of an ELF file that is loaded. */
+/* The loaded parts of an ELF file. */
 struct segments {
     Elf64_Phdr segment[MAX_SEGMENTS];
-    size_t n;         /* 0: it is no such file */
-    bool is_anywhere; /* its addresses are relative to where it is loaded */
+    size_t n;         /* 0: no ELF file of 64 bits */
+    bool is_anywhere; /* position-independent */
 };
 
 static struct segments read_segments(const char *path)
@@ -156,7 +156,7 @@ static const struct cachesim_mapping *find(const struct cachesim_mappings *m, ui
     return NULL;
 }
 
-/* Stores the address by which the file's own tables know a byte of it. Returns whether the byte is loaded at all. */
+/* Stores the address of a byte in the file's own tables. Returns whether the byte is loaded at all. */
 static bool own_address(const struct segments *s, uint64_t offset, uint64_t *address)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -177,7 +177,7 @@ struct cachesim_names {
     size_t n;
 };
 
-/* Keeps a text; neighbours often have the same. Returns NULL when out of memory. */
+/* Keeps a text; neighbouring texts are often equal. Returns NULL when out of memory. */
 static const char *keep(struct cachesim_names *names, const char *text)
 {
     char **more;
@@ -203,7 +203,7 @@ void cachesim_names_free(struct cachesim_names *names)
     free(names);
 }
 
-/* A place, and where its file has it. */
+/* A place, and its address in its file. */
 struct asked {
     struct cachesim_place *place;
     const struct cachesim_mapping *mapping;
@@ -218,7 +218,7 @@ static int by_path(const void *a, const void *b)
     return order ? order : x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Takes two lines of addr2line: "function", "file:line" with more behind it; "??" is what it does not know. */
+/* Takes two lines of addr2line: "function", "file:line" with more behind; "??": unknown. */
 static int take_answer(struct cachesim_names *names, struct cachesim_place *p, char *function, char *where)
 {
     char *colon = strrchr(where, ':');
@@ -256,7 +256,7 @@ static int list_addresses(const struct asked *a, size_t n)
     return err ? err : fd;
 }
 
-/* Asks about places of one file. What it does not answer stays unknown. */
+/* Asks about places of a file. Places without an answer stay unknown. */
 static int ask(struct cachesim_names *names, const struct asked *a, size_t n)
 {
     char list[1 + CACHESIM_PLACE_BYTES] = "@", function[MAX_PATH], where[MAX_PATH];
@@ -281,7 +281,7 @@ static int ask(struct cachesim_names *names, const struct asked *a, size_t n)
     return err;
 }
 
-/* Leaves the places that a file has, with its own addresses. Returns how many there are. */
+/* Stores the places that a file has, with the file's addresses. Returns their number. */
 static size_t locate(const struct cachesim_mappings *m, struct cachesim_place *place, size_t n, struct asked *asked)
 {
     struct segments segments = { .n = 0 };

@@ -1,4 +1,4 @@
-/* Finds which line of which source file an instruction is of. */
+/* Finds the source file and line of an instruction. */
 #ifndef SIM_CACHESIM_SYMBOLS_H
 #define SIM_CACHESIM_SYMBOLS_H
 
@@ -8,9 +8,9 @@
 
 #include "sim/base/why.h"
 
-/* A part of a file that is in memory. */
+/* A part of a file in memory. */
 struct cachesim_mapping {
-    uint64_t begin, end; /* addresses; end is not part of it */
+    uint64_t begin, end; /* addresses; end is exclusive */
     uint64_t offset;     /* of the first byte in the file */
     char *path;
 };
@@ -20,7 +20,7 @@ struct cachesim_mappings {
     size_t n;
 };
 
-/* An instruction, and what is known of it; "???" and 0 where nothing is. */
+/* An instruction and its names; "???" and 0 where unknown. */
 struct cachesim_place {
     uint64_t address;
     const char *file, *function;
@@ -32,12 +32,12 @@ struct cachesim_place {
 int cachesim_mappings_read(struct cachesim_mappings *m, FILE *maps);
 
 /*
- * Adds a program or library, "FILE" or "FILE@BASE": by how much its addresses in memory are higher than its own, 0
- * without. Returns 0, or -errno with one line in why.
+ * Adds a program or library, "FILE" or "FILE@BASE". BASE: the difference between its addresses in memory and in the
+ * file, 0 without. Returns 0, or -errno with a line in why.
  */
 int cachesim_mappings_add(struct cachesim_mappings *m, const char *text, struct sim_why why);
 
-/* Adds a program as Valgrind loads it. Returns 0 or -ENOMEM; a file that is no program adds nothing. */
+/* Adds a program as Valgrind loads the program. Returns 0 or -ENOMEM; a file that is no program adds nothing. */
 int cachesim_mappings_add_program(struct cachesim_mappings *m, const char *path);
 
 void cachesim_mappings_release(struct cachesim_mappings *m);
@@ -45,8 +45,8 @@ void cachesim_mappings_release(struct cachesim_mappings *m);
 struct cachesim_names; /* owns the texts */
 
 /*
- * Names n places, in any order. Returns 0 and *names, or -ENOMEM. Where there is no addr2line all are "???", and one
- * line on standard error says so.
+ * Names n places, in any order. Returns 0 and *names, or -ENOMEM. Without addr2line all names are "???", and a line on
+ * standard error says so.
  */
 int cachesim_symbols_find(const struct cachesim_mappings *m, struct cachesim_place *place, size_t n,
                           struct cachesim_names **names);

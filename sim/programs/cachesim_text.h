@@ -14,8 +14,8 @@
 int cachesim_complain(struct sim_why why, const char *option, const char *what, const char *value);
 
 /*
- * Reads a whole number from low to high with nothing behind it but, where the caller allows it, the unit of a size
- * (sim_size_unit). Returns whether it is one.
+ * Reads a whole number from low to high, perhaps followed by the unit of a size (sim_size_unit), and nothing else.
+ * Returns whether the text is one.
  */
 bool cachesim_number(const char *text, bool takes_suffix, uint64_t low, uint64_t high, uint64_t *value);
 

@@ -8,15 +8,18 @@
 #include "sim/programs/cachesim_file.h"
 #include "sim/report/json.h"
 
-/* Points in the order of accesses. Where they are too many, every second one is left out, and they are rarer then. */
+/*
+ * Points in the order of accesses. When there are too many points, every second point is dropped, and the interval
+ * doubles.
+ */
 enum { MAX_POINTS = 1 << 11, MAX_SLICES = 1 << 12, FIRST_INTERVAL = 1 << 10, PROCESS = 1, ROW = 100 };
 
 struct point {
-    uint64_t at; /* accesses so far */
+    uint64_t at; /* accesses before */
     struct sim_cell sum;
 };
 
-/* Begins at an access; ends where the next one begins. */
+/* Begins at an access; ends where the next slice begins. */
 struct slice {
     unsigned phase;
     struct point begin;
@@ -32,7 +35,7 @@ struct cachesim_timeline {
     struct slice *slice; /* [n_slices] of MAX_SLICES */
     size_t n_points, n_slices;
     uint64_t n_accesses, interval, due;
-    uint8_t fetch_tag; /* of what is counted nowhere; SIM_MAX_TAGS: everything is */
+    uint8_t fetch_tag; /* tag of uncounted fetches; SIM_MAX_TAGS: all accesses count */
 };
 
 static struct point look(const struct cachesim_timeline *t)
@@ -65,7 +68,7 @@ static void note_phase(struct cachesim_timeline *t, unsigned phase)
         t->slice[t->n_slices++] = (struct slice){ phase, look(t) };
 }
 
-/* Hands on what is of one phase: that of the first run. */
+/* Passes on runs of the phase of the first run. */
 static void hand_on(struct cachesim_timeline *t, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     uint64_t n = 0;
@@ -198,7 +201,7 @@ static void print_timeline(const struct cachesim_timeline *t, FILE *out)
 
         print_counter(t, from ? from->at : 0, from ? &from->sum : &none, &to->sum, out);
     }
-    print_counter(t, end.at, &none, &none, out); /* what the last interval counted ends with it */
+    print_counter(t, end.at, &none, &none, out); /* ends the last interval */
     fputs("\n],\n\"otherData\":{\"machine\":", out);
     sim_json_string(t->machine->description, out);
     fprintf(out, ",\"accesses\":%" PRIu64 ",\"is_cut\":%s}}\n", t->n_accesses,

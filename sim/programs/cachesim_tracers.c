@@ -81,7 +81,7 @@ enum { MAX_ENVIRONMENT = 24 };
 struct command {
     char *argument[MAX_ARGUMENTS];
     size_t n;
-    char text[MAX_PATH];                          /* of an argument that is made here */
+    char text[MAX_PATH];                          /* of an argument made here */
     const char *environment[MAX_ENVIRONMENT + 1]; /* ended by NULL, [n_variables] */
     size_t n_variables;
     char *made[3]; /* variables of --heap, from malloc */

@@ -5,10 +5,7 @@
 #include "sim/programs/cachesim_source.h"
 #include "sim/base/why.h"
 
-/*
- * Starts the program of the options under a tracer. Returns 0, or -errno with one line in why; then there is nothing to
- * release.
- */
+/* Starts the program of the options under a tracer. Returns 0, or -errno with a line in why and nothing to release. */
 int cachesim_tracers_run(struct cachesim_source *s, const struct cachesim_options *o, struct sim_why why);
 
 /*

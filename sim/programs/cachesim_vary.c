@@ -12,10 +12,7 @@
 #include "sim/programs/cachesim_rows.h"
 #include "sim/programs/cachesim_signal.h"
 
-/*
- * Runs, and accesses in them, that wait until all configurations take them: enough to be worth a thread's start, and
- * few enough that progress is seen.
- */
+/* Limits of waiting runs and accesses: enough to be worth a thread's start, and few enough for progress reports. */
 enum { MAX_POINTS = 1000, MAX_WAITING = 1 << 14, MAX_ACCESSES = 1 << 20, MAX_THREADS = 64 };
 
 struct configurations {
@@ -23,12 +20,12 @@ struct configurations {
     struct sim_grids grids;
     struct sim_machine *machine;      /* [n] */
     struct sim_hierarchy **hierarchy; /* [n] */
-    size_t *leader;                   /* [n] the one that simulates first levels for it; itself: it does */
+    size_t *leader;                   /* [n] the configuration that simulates its first levels, perhaps itself */
     size_t n;
     size_t n_threads;
     struct sim_run *waiting; /* [MAX_WAITING] */
     size_t n_waiting;
-    uint64_t n_accesses; /* in them */
+    uint64_t n_accesses; /* of the waiting runs */
 };
 
 /* ---- feeding ---- */
@@ -55,7 +52,7 @@ static void *feed_share(void *argument)
     return NULL;
 }
 
-/* Lets all configurations take what waits. A share whose thread cannot be started is fed here. */
+/* Feeds the waiting runs to all configurations. A share whose thread cannot be started is fed here. */
 static void feed_all(struct configurations *c)
 {
     struct share share[MAX_THREADS];
@@ -96,7 +93,7 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
     }
 }
 
-/* Forgets what was counted so far, of what came so far. */
+/* Clears the counts, after all waiting accesses. */
 static void clear_all(void *counter)
 {
     struct configurations *c = counter;
@@ -110,8 +107,8 @@ static void clear_all(void *counter)
 /* ---- making ---- */
 
 /*
- * Finds a configuration with the same first levels, which are then simulated once: the one that shares most. Each
- * thread has leaders of its own.
+ * Finds the configuration that shares most first levels, which are then simulated once. Each thread has its own
+ * leaders.
  */
 static void follow(struct configurations *c, size_t point)
 {
@@ -191,7 +188,7 @@ static void release(struct configurations *c)
 
 /* ---- printing ---- */
 
-/* Counts the levels of the machine that has most. */
+/* Returns the most levels of any machine. */
 static size_t most_levels(const struct configurations *c)
 {
     size_t most = 0;
@@ -252,7 +249,7 @@ static int print(struct cachesim_session *s, const struct configurations *c)
     return cachesim_check_stdout(s, 0);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 static int finish(struct cachesim_session *s, struct configurations *c)
 {

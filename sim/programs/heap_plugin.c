@@ -6,7 +6,7 @@
  *
  * Each allocation appends a record to FILE (cachesim_heap.h), and then reads the first byte of a page at a fixed
  * address. When the reader of the trace sees the access, the reader takes the next record. An access to the page's
- * second byte begins the library's own accesses, which count nowhere; the access to the first byte ends these. When the
+ * second byte begins the library's own accesses, which count nowhere; the access to the first byte ends them. When the
  * library is loaded, it maps the page and reads the third byte: a trace without this access shows that the library was
  * not loaded.
  *
@@ -27,7 +27,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The allocators of the C library, behind the names that it gives them for such as this. */
+/* The allocators of the C library, under the names that the C library has for replacements like this. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t n, size_t bytes);
 void *__libc_realloc(void *at, size_t bytes);
@@ -42,10 +42,10 @@ EXPORT int posix_memalign(void **at, size_t alignment, size_t bytes);
 EXPORT void *heap_new(size_t bytes) __asm__("_Znwm");       /* operator new of C++ */
 EXPORT void *heap_new_array(size_t bytes) __asm__("_Znam"); /* operator new[] */
 
-/* The process that is heard; 0: not looked yet; -1: nobody listens. The allocators have no other argument for it. */
+/* The process to report; 0: not known yet; -1: nobody listens. Allocators have no further argument. */
 static pid_t heard;
 
-/* Tells whether this is the program that is traced: Valgrind is one itself, and so is what the program starts. */
+/* Tells whether this is the traced program: Valgrind itself is none, nor are the program's children. */
 static bool is_traced(void)
 {
     const char *program = getenv(CACHESIM_HEAP_PROGRAM);

@@ -40,7 +40,7 @@ static int check_annotation(struct cachesim_session *s, const struct cachesim_an
     return 0;
 }
 
-/* Simulates; with counts by source line, annotate is what the accesses go through. NULL: without. */
+/* Simulates. annotate: counts by source line, through which the accesses go; NULL: none. */
 static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, const char *source,
                        struct sim_hierarchy *hierarchy, struct cachesim_annotate *annotate)
 {
@@ -189,7 +189,7 @@ static int convert(struct cachesim_session *s)
     err = cachesim_run_passes(s);
     write_err = t.err;
     if (!err && !write_err)
-        write_err = sim_trace_close(&t); /* a trace that could not be read to its end gets no end */
+        write_err = sim_trace_close(&t); /* a trace with a reading error gets no end */
     if (err || write_err)
         cachesim_file_discard(&file);
     else

@@ -1,9 +1,9 @@
 /*
  * How often does summing a 512 x 512 matrix of floats by columns, then by rows, miss the caches of this computer?
  *
- * To feed a loop nest of your own, replace its innermost loop by the accesses that it makes, in the order of its
- * instructions. A matrix product's dot product, for (k = 0; k < K; k++) sum += A[i][k] * B[k][j], is two runs of one
- * access each, which move on by their step from one of K repetitions to the next:
+ * To feed a loop nest of your own, replace its innermost loop by the loop's accesses, in the order of its instructions.
+ * A matrix product's dot product, for (k = 0; k < K; k++) sum += A[i][k] * B[k][j], is two runs of a single access,
+ * which advance by their step in each of K repetitions:
  *
  *     struct sim_run body[] = {
  *         { .addr = (uintptr_t)&A[i][0], .step_bytes = sizeof(float),     .count = 1, .access_bytes = 4, .tag = 0 },
@@ -11,9 +11,9 @@
  *     };
  *     sim_emit(sink, body, 2, K);
  *
- * What the compiler keeps in registers is no access. Addresses need not exist: 0x10000000 + i * 4 does as well as a
- * pointer, and repeats from run to run. The longer a burst, the cheaper an access: repetitions that stay within the
- * lines they touch are multiplied, not simulated. To see what a nest emits, send it to the writer of trace/trace.h.
+ * A value in a register is no access. Addresses need not exist: 0x10000000 + i * 4 does as well as a pointer, and
+ * repeats from run to run. The longer a burst, the cheaper an access: repetitions within the touched lines are
+ * multiplied, not simulated. To see the accesses of a nest, send them to the writer of trace/trace.h.
  */
 #include <stdio.h>
 

@@ -1,7 +1,8 @@
 /*
  * The tracer of `cachesim run` as a plugin of QEMU's user-mode emulators:
  *
- *     qemu-x86_64 -cpu max -plugin tracer.so,fd=NUMBER[,fetches=TAG|,accessors=TAG][,maps=NUMBER][,notes=NUMBER] PROGRAM
+ *     qemu-x86_64 -cpu max -plugin tracer.so,fd=NUMBER[,fetches=TAG|,accessors=TAG][,maps=NUMBER][,notes=NUMBER]
+ *     PROGRAM
  *
  * fd        the descriptor that gets every load and store of the program, in order, as a binary trace (trace_binary.h)
  * fetches   adds each instruction before its accesses, as a load with the tag
@@ -45,7 +46,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 
 __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-/* An instruction that is executed, when instructions are asked for. */
+/* An executed instruction, if instructions are recorded. */
 struct fetch {
     uint64_t address;
     uint32_t bytes;
@@ -54,19 +55,20 @@ struct fetch {
 /* Says where the trace goes. */
 struct outlet {
     int fd;
-    struct stat is; /* the file that it was at the start */
-    int err;        /* of the first block that could not be written, as -errno */
+    struct stat is; /* the file at the start */
+    int err;        /* of the first block not written, as -errno */
 };
 
 struct tracer {
     pthread_mutex_t lock;
     struct outlet outlet;
     FILE *file;
-    atomic_bool is_silent; /* this process is not the traced one, but a child of it; or the trace has ended */
+    atomic_bool is_silent; /* this process is a child of the traced process; or the trace has ended */
     struct sim_trace trace;
-    struct sim_run run[SIM_MAX_BURST_RUNS]; /* not written yet; pieces may be added to the last one */
+    struct sim_run run[SIM_MAX_BURST_RUNS]; /* not written yet; the last run may grow */
     size_t n_runs;
-    uint64_t executed, last_executed; /* instructions that may access memory; when the last run was begun */
+    uint64_t executed,
+        last_executed; /* executed: instructions that may access memory; last_executed: at the last run's begin */
     bool has_fetches, has_accessors;
     uint8_t fetch_tag;
     int maps_fd;        /* -1: nobody asked */
@@ -80,7 +82,7 @@ static struct tracer tracer = { .lock = PTHREAD_MUTEX_INITIALIZER, .maps_fd = -1
 
 enum {
     BLOCK_BYTES = 1 << 16,
-    HIGHEST_FD = 1 << 16, /* the kernel keeps a table up to the highest one */
+    HIGHEST_FD = 1 << 16, /* the kernel keeps a table up to the highest descriptor */
 };
 
 static void complain(const char *what, const char *value)
@@ -91,8 +93,8 @@ static void complain(const char *what, const char *value)
 /* ---- the outlet ---- */
 
 /*
- * Returns a duplicate that exec closes, or -errno. Its number is one that the emulated program cannot have, which takes
- * a higher limit for a moment; where there is none, one of the last two that the program can have.
+ * Returns a duplicate that exec closes, or -errno. Its number is above the emulated program's limit, which takes a
+ * higher limit for a moment; if there is no such number, the duplicate is among the last two that the program can have.
  */
 static int move_up(int fd)
 {
@@ -120,7 +122,7 @@ static int open_outlet(struct outlet *o, int fd)
     return fstat(o->fd, &o->is) ? -errno : 0;
 }
 
-/* Tells whether the descriptor is what it was: not closed, nor another file by now. */
+/* Tells whether the descriptor is unchanged: neither closed nor another file by now. */
 static bool is_there(const struct outlet *o)
 {
     struct stat now;
@@ -141,7 +143,7 @@ static int write_all(const struct outlet *o, const char *bytes, size_t n)
     return 0;
 }
 
-/* Is the stream's way to write; a silent process forgets what it would write. */
+/* The stream's function to write; a silent process forgets the bytes. */
 static ssize_t write_block(void *cookie, const char *bytes, size_t n)
 {
     struct outlet *o = cookie;
@@ -176,7 +178,7 @@ static void add(const struct sim_run *r)
     tracer.run[tracer.n_runs++] = *r;
 }
 
-/* Adds a piece to the access that it belongs to. Returns whether there is one. */
+/* Joins a piece to its access. Returns whether there is such an access. */
 static bool joins(uint64_t address, uint32_t bytes, uint8_t kind)
 {
     struct sim_run *last = tracer.n_runs ? &tracer.run[tracer.n_runs - 1] : NULL;
@@ -224,7 +226,7 @@ static void on_fetch(unsigned vcpu, void *userdata)
     pthread_mutex_unlock(&tracer.lock);
 }
 
-/* QEMU keeps a translated block as long as it likes, and what the callback gets as well: it is never freed. */
+/* QEMU keeps a translated block, and the callback's argument, as long as QEMU likes: the argument is never freed. */
 static struct fetch *new_fetch(const struct qemu_plugin_insn *insn)
 {
     struct fetch *f = malloc(sizeof *f);
@@ -303,7 +305,7 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     }
 }
 
-/* Writes the emulator's own map, with the program's addresses: what is not the program's has no address of it there. */
+/* Writes the emulator's own map, with the program's addresses; memory outside of the program gets no valid address. */
 static void write_maps(void)
 {
     FILE *in = fopen("/proc/self/maps", "r"), *out = fdopen(tracer.maps_fd, "w");
@@ -321,7 +323,7 @@ static void write_maps(void)
         fclose(out);
 }
 
-/* Ends the trace. A reader that went away is none of the program's business. */
+/* Ends the trace. A reader that went away is no error of the program. */
 static void on_exit_of_program(qemu_plugin_id_t id, void *userdata)
 {
     int err;
@@ -409,7 +411,7 @@ static int open_trace(unsigned fd)
     return -pthread_atfork(NULL, NULL, fall_silent);
 }
 
-/* Returns 0, or else QEMU says that the plugin could not be loaded, and ends. */
+/* Returns 0; otherwise QEMU says that the plugin could not be loaded, and ends. */
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                                                                char **argv)
 {

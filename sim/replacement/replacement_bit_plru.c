@@ -1,4 +1,4 @@
-/* Bit pseudo-LRU, also called NRU or MRU: word 0 counts the bits that are set, the bits follow, one per way. */
+/* Bit pseudo-LRU, also called NRU or MRU: word 0 counts the set bits, the bits follow, one per way. */
 #include "sim/replacement/replacement.h"
 
 static size_t set_words(uint32_t n_ways)
@@ -37,7 +37,7 @@ static uint32_t victim(struct sim_replacement_level *l, uint64_t *set)
         if (!(set[1 + w / 64] >> (w % 64) & 1))
             return w;
     }
-    return 0; /* one way, whose bit never goes out */
+    return 0; /* a single way keeps its bit */
 }
 
 const struct sim_replacement sim_replacement_bit_plru = {

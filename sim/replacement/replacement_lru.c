@@ -1,4 +1,4 @@
-/* Least recently used, and what fifo shares with it: see sim_replacement_age_* in replacement.h. */
+/* Least recently used, and the functions shared with fifo: see sim_replacement_age_* in replacement.h. */
 #include "sim/replacement/replacement.h"
 
 static bool is_ordered(uint32_t n_ways)

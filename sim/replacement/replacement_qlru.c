@@ -1,19 +1,20 @@
 /*
  * Quad-age LRU in the variants and with the names of Abel and Reineke (nanoBench: a low-overhead tool for running
  * microbenchmarks on x86 systems, ISPASS 2020), QLRU_H<xy>_M<m>_R<r>_U<u>[_UMO]. Every way has an age of 0..3; an
- * invalid one has age 3.
+ * invalid way has age 3.
  *
  *   H<xy>  a hit changes age 3 to x, 2 to y, 1 and 0 to 0; xy is 21, 20, 11, 10 or 00
  *   M<m>   a fill sets age m
  *   R0     the invalid way of lowest index is filled first, else the lowest way of age 3 (way 0 if a single way has
- *          none); R1: the same, way 0 if there is none; R2: as R0, but the invalid way of highest index first
- *   U<u>   after every access: 0: all ages grow by what the greatest lacks to 3. 1: all ages but that of the way just
- *          used grow by what the greatest of those lacks to 3. 2: if no way has age 3, all grow by 1. 3: the same, but
- *          the way just used does not. 2 and 3 may leave no way of age 3, so they need R1
- *   UMO    that update happens only on a miss, before the victim is sought, and then for all ways
+ *          none); R1: as R0, way 0 if there is none; R2: as R0, but the invalid way of highest index first
+ *   U<u>   after every access: 0: all ages grow by the distance of the greatest age to 3. 1: all ages but the age of
+ *          the way just used grow by the distance of their greatest to 3. 2: if no way has age 3, all grow by 1. 3: as
+ *          2, but the age of the way just used does not grow. 2 and 3 may leave no way of age 3, so they need R1
+ *   UMO    the update happens only on a miss, before the victim is sought, and then for all ways
  *
- * They report QLRU_H11_M1_R0_U0 for the L3 of Haswell to Coffee Lake (where it is not adaptive) and QLRU_H00_M1_R2_U1
- * for the L2 of Skylake to Coffee Lake clients; Vila et al. (CacheQuery, PLDI 2020) learned equivalent automata.
+ * The authors report QLRU_H11_M1_R0_U0 for the L3 of Haswell to Coffee Lake (where the L3 is not adaptive) and
+ * QLRU_H00_M1_R2_U1 for the L2 of Skylake to Coffee Lake clients; Vila et al. (CacheQuery, PLDI 2020) learned
+ * equivalent automata.
  */
 #include <string.h>
 
@@ -23,7 +24,7 @@ enum { H3, H2, M, R, U }; /* places in param[] */
 
 enum { OLDEST = 3 };
 
-/* One character out of a set of digits, as a number; 0xff if it is none of them. */
+/* Returns a character out of a set of digits, as a number; 0xff: the character is none of the digits. */
 static uint8_t digit(char c, const char *digits)
 {
     return c && strchr(digits, c) ? (uint8_t)(c - '0') : 0xff;

@@ -1,4 +1,4 @@
-/* Random, by splitmix64: one number per eviction, nothing per set. */
+/* Random, by splitmix64: a number per eviction, nothing per set. */
 #include "sim/replacement/replacement.h"
 
 static size_t set_words(uint32_t n_ways)

@@ -1,6 +1,7 @@
 /*
- * Re-reference interval prediction: static, bimodal (most lines start where the next victim is sought), and dynamic (a
- * few sets of either kind duel, the others follow the winner). A byte per way, 0..3; they differ by what a fill gets.
+ * Re-reference interval prediction: static, bimodal (most lines start as the next victim), and dynamic (a few sets of
+ * either kind duel, all further sets follow the winner). A byte per way, 0..3; the kinds differ by the value after a
+ * fill.
  */
 #include <string.h>
 

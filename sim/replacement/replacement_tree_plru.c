@@ -1,7 +1,7 @@
 /*
- * Tree pseudo-LRU: a binary tree over the ways, a bit per inner node that says in which half the next victim is (0: the
- * lower). A use makes every node on the way's path point to the other half. Nodes as in a heap: the root is bit 1, the
- * children of node n are 2n and 2n + 1, way w is node n_ways + w.
+ * Tree pseudo-LRU: a binary tree over the ways, with a bit per inner node for the half of the next victim (0: the
+ * lower). A use makes every node on the way's path point to the opposite half. Nodes as in a heap: the root is bit 1,
+ * the children of node n are 2n and 2n + 1, way w is node n_ways + w.
  */
 #include "sim/replacement/replacement.h"
 
@@ -54,7 +54,7 @@ void sim_replacement_tree_init(struct sim_replacement_tree *t, uint32_t n_ways)
         hit(&l, &from_none, way);
         hit(&l, &from_all, way);
         t->set[way] = from_none;
-        t->keep[way] = from_none ^ from_all; /* what a use leaves as it was */
+        t->keep[way] = from_none ^ from_all; /* bits that a use leaves unchanged */
     }
 }
 

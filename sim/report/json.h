@@ -1,4 +1,4 @@
-/* Writes what JSON needs beyond printf(). */
+/* Writes strings for JSON and for lines of text. */
 #ifndef SIM_JSON_H
 #define SIM_JSON_H
 

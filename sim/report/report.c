@@ -1,6 +1,6 @@
 /*
- * One table of counters drives all formats: where a counter is, in which places it means something, and what a machine
- * must have for it to be counted.
+ * A table of counters drives all formats: a counter's offset, the places in which the counter has a meaning, and the
+ * machine's features without which the counter is not counted.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,13 +22,13 @@ enum feature {
     CLASSIFIES,
     WALKS,
     TELLS_SCATTERED,
-    GOES_THROUGH, /* stores reach memory one by one */
+    GOES_THROUGH, /* a level is write-through, so single stores reach memory */
 };
 
 /* A row of the report: the core, a cache, a TLB or the memory. */
 struct place {
     enum place_kind kind;
-    size_t k; /* which level or TLB */
+    size_t k; /* index of the level or TLB */
     char name[24];
 };
 
@@ -78,7 +78,7 @@ static const struct counter counters[] = {
 
 enum { N_COUNTERS = sizeof counters / sizeof counters[0] };
 
-/* Names a rate of a level: how many of how many. Tables call it <name>_%, CSV and JSON <name>_percent. */
+/* A rate of a level: a count per another count. Tables call the rate <name>_%, CSV and JSON <name>_percent. */
 struct rate {
     const char *name;
     void (*parts)(const struct sim_cell *c, size_t k, uint64_t *part, uint64_t *whole);
@@ -117,7 +117,7 @@ static const struct rate rates[] = {
 
 enum { N_RATES = sizeof rates / sizeof rates[0] };
 
-/* Stores the rate of a place in percent; false: it has none there, or there is nothing to take a rate of. */
+/* Stores the rate of a place in percent; false: no rate in the place, or a rate of nothing. */
 static bool rate_of(const struct rate *r, const struct place *p, const struct sim_cell *cell, double *percent)
 {
     uint64_t part = 0, whole = 0;
@@ -128,7 +128,7 @@ static bool rate_of(const struct rate *r, const struct place *p, const struct si
     return whole != 0;
 }
 
-/* TLBs get a prefix: their names may be those of caches. */
+/* TLBs get a prefix, because a TLB and a cache may have equal names. */
 static size_t list_places(const struct sim_machine *m, struct place places[MAX_PLACES])
 {
     size_t n = 0;
@@ -199,7 +199,7 @@ static uint64_t *member_of(const struct counter *c, const struct place *p, struc
     return (uint64_t *)(void *)(base + c->offset);
 }
 
-/* The value of a counter in a place; NULL: it means nothing there, or this machine does not count it. */
+/* Returns the value of a counter in a place; NULL: no meaning there, or not counted on this machine. */
 static const uint64_t *value_of(const struct counter *c, const struct place *p, const struct sim_machine *m,
                                 const struct sim_cell *cell)
 {
@@ -225,7 +225,7 @@ static const struct sim_cell *first_cell(const struct sim_report *r)
     return NULL;
 }
 
-/* Returns the name of a tag; NULL if it has none. */
+/* Returns the name of a tag; NULL: no name. */
 static const char *tag_name(const struct sim_report *r, unsigned tag)
 {
     return r->tag_names ? r->tag_names[tag] : NULL;
@@ -246,7 +246,7 @@ static void for_cells(const struct sim_report *r, FILE *out,
     }
 }
 
-/* ---- what was simulated ---- */
+/* ---- machine and trace ---- */
 
 static void print_level(const struct sim_level *l, FILE *out)
 {
@@ -336,7 +336,7 @@ static void print_rates(const struct place *p, const struct sim_cell *cell, FILE
     }
 }
 
-/* A row under its heading; a column that only other rows of the same kind have shows '-'. */
+/* Prints a row under its heading; '-' in a column for other rows of the kind. */
 static void print_row(const struct sim_report *r, const struct place *p, const struct sim_cell *cell, FILE *out)
 {
     fprintf(out, "%-8s", p->name);
@@ -379,7 +379,7 @@ static void print_cell_table(const struct sim_report *r, FILE *out, const struct
     print_block(r, cell, out);
 }
 
-/* A row of the summary: how many accesses a tag makes, and what of it misses where. */
+/* Prints a row of the summary: the accesses of a tag, and its misses by level. */
 static void print_summary_row(const struct sim_report *r, unsigned tag, FILE *out)
 {
     const struct sim_cell cell = sim_stats_tag(r->stats, tag);
@@ -448,7 +448,10 @@ static void print_csv_rates(const struct place *p, const struct sim_cell *cell, 
     }
 }
 
-/* Tells whether a counter has a column, as nearly all have for any machine, so that tables of machines fit together. */
+/*
+ * Tells whether a counter has a column. Nearly all counters have a column for any machine, so that tables of machines
+ * fit together.
+ */
 static bool is_column(const struct counter *c, const struct sim_machine *m)
 {
     return c->feature != TELLS_SCATTERED || has_feature(m, 0, TELLS_SCATTERED);
@@ -550,7 +553,7 @@ static void print_json_trace(const struct sim_report *r, FILE *out)
             r->is_partial ? ", \"partial\": true" : "");
 }
 
-/* One place's counters and rates. */
+/* Prints a place's counters and rates. */
 static void print_json_place(const struct sim_report *r, const struct place *p, const struct sim_cell *cell, FILE *out)
 {
     const char *separator = "";
@@ -633,9 +636,9 @@ int sim_report_print(const struct sim_report *r, enum sim_report_format format, 
     return 0;
 }
 
-/* ---- one by one ---- */
+/* ---- single counters ---- */
 
-/* Writes the place's name and the counter's; those of the core and the memory say themselves where they are. */
+/* Writes the place's name and the counter's; counters of the core and the memory need no place. */
 static void name_counter(const struct counter *c, const struct place *p, char *name, size_t bytes)
 {
     if (p->kind == CORE || p->kind == MEMORY)

@@ -1,12 +1,10 @@
 /*
- * Declares what QEMU's user-mode emulators tell a plugin: the part of their interface that is used here, declared by
- * hand, because no package ships its header (include/qemu/qemu-plugin.h in QEMU's sources, where the rest is
- * documented).
+ * Declares the interface of QEMU's user-mode emulators for plugins: the part used here, declared by hand, because no
+ * package ships its header (include/qemu/qemu-plugin.h in QEMU's sources, with documentation).
  *
- * Version 1 of the interface, QEMU 4.2 to 8.x; made for and tried with 7.2. A plugin exports qemu_plugin_version, and
- * QEMU refuses by itself, naming both numbers, to load one whose number it does not support: QEMU 9 no longer knows
- * version 1 (its inline additions need a scoreboard). These functions are QEMU's: they resolve when it loads the
- * plugin.
+ * Version 1 of the interface, QEMU 4.2 to 8.x; made for and tried with 7.2. A plugin exports qemu_plugin_version. QEMU
+ * refuses, and names both numbers, if QEMU does not support the plugin's number: QEMU 9 no longer knows version 1 (its
+ * inline additions need a scoreboard). These functions are QEMU's: they resolve when QEMU loads the plugin.
  */
 #ifndef SIM_QEMU_PLUGIN_API_H
 #define SIM_QEMU_PLUGIN_API_H
@@ -20,8 +18,8 @@ enum { QEMU_PLUGIN_VERSION = 1 };
 typedef uint64_t qemu_plugin_id_t;
 typedef uint32_t qemu_plugin_meminfo_t;
 
-struct qemu_plugin_tb;   /* a block of instructions, while it is being translated */
-struct qemu_plugin_insn; /* one of them, valid as long as its block's callback runs */
+struct qemu_plugin_tb;   /* a block of instructions in translation */
+struct qemu_plugin_insn; /* an instruction of a block, valid while the block's callback runs */
 
 typedef struct {
     const char *target_name; /* "x86_64", "ppc64le", ... */
@@ -54,7 +52,7 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn); /* the instruction's bytes */
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-const void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn); /* where it is in the emulator's memory */
+const void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn); /* address in the emulator's memory */
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 const char *qemu_plugin_insn_symbol(const struct qemu_plugin_insn *insn); /* function of the main program, or NULL */
 
@@ -62,7 +60,7 @@ const char *qemu_plugin_insn_symbol(const struct qemu_plugin_insn *insn); /* fun
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_exec_fn fn,
                                             enum qemu_plugin_cb_flags flags, void *userdata);
 
-/* Called for every access of the instruction, in the order in which TCG makes them: in pieces of at most 8 bytes. */
+/* Called for every access of the instruction, in TCG's order: in pieces of at most 8 bytes. */
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_mem_fn fn,
                                       enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw, void *userdata);
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info); /* log2 of the piece's bytes */

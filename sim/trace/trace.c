@@ -101,7 +101,7 @@ static void write_pending(struct sim_trace *t)
 }
 
 /*
- * Tells whether an access continues the pending record; the second one sets its stride. A record must not leave its
+ * Tells whether an access continues the pending record; the second access sets its stride. A record must not leave its
  * half of the address space, or it could not be read back.
  */
 static bool continues(struct sim_run *p, const struct sim_access *a)

@@ -1,14 +1,13 @@
 /*
- * Sinks that look at accesses one by one: a callback, and a file in one of the trace formats. trace_reader.h reads such
- * files back.
+ * Sinks for single accesses: a callback, and a file in a trace format. trace_reader.h reads the files back.
  *
  * Formats
- *   text    L|S|P|N address bytes tag phase  load, store, prefetch, non-temporal store; the address in hexadecimal, the
- *                                           rest decimal
- *   din     label address bytes             label 0 load, 1 store; address and bytes in hexadecimal, as Dinero IV's
- *                                           extended din has them
+ *   text    L|S|P|N address bytes tag phase  load, store, prefetch, non-temporal store; the address in hexadecimal,
+ *                                           further numbers decimal
+ *   din     label address bytes             label 0 load, 1 store; address and bytes in hexadecimal, as in Dinero IV's
+ *                                           extended din
  *   lackey   L address,bytes                as `valgrind --tool=lackey --trace-mem=yes` prints: L or S after a blank,
- *                                           the address in hexadecimal, the rest decimal
+ *                                           the address in hexadecimal, the bytes decimal
  *   binary  see trace_binary.h              compact; loses nothing
  *
  * din and lackey lose tags and phases, write non-temporal stores as stores, and leave prefetches out.
@@ -30,11 +29,11 @@ enum sim_trace_format {
     SIM_N_TRACE_FORMATS,
 };
 
-/* The format of that name ("text", ...): stores it and returns 0, or returns -EINVAL. */
+/* Stores the format with a name ("text", ...). Returns 0 or -EINVAL. */
 int sim_trace_format_find(const char *name, enum sim_trace_format *format);
 const char *sim_trace_format_name(enum sim_trace_format format);
 
-/* One access, out of its burst. */
+/* An access out of its burst. */
 struct sim_access {
     uint64_t addr; /* in bytes, wrapped modulo 2^64 */
     uint32_t bytes;
@@ -44,8 +43,8 @@ struct sim_access {
 };
 
 /*
- * Unrolls bursts in the order that access.h defines and hands every access to a function. The object belongs to the
- * caller and needs no release; feed it through sim_emit(&x.sink, ...).
+ * Unrolls bursts in the order of access.h and hands every access to a function. The object belongs to the caller and
+ * needs no release; feed the object through sim_emit(&x.sink, ...).
  */
 struct sim_expander {
     struct sim_sink sink; /* first */
@@ -57,7 +56,7 @@ void sim_expander_init(struct sim_expander *x, void (*access)(void *ctx, const s
 
 /*
  * Writes every access to a file. out stays the caller's. Writing stops at the first error; sim_trace_close() ends the
- * trace (a binary one is not readable without it), flushes out, and returns 0 or that error as -errno.
+ * trace (a binary trace is not readable without its end), flushes out, and returns 0 or the first error as -errno.
  */
 struct sim_trace {
     struct sim_expander expander; /* first */
@@ -65,7 +64,7 @@ struct sim_trace {
     int err;
     enum sim_trace_format format;
     struct sim_binary binary;
-    struct sim_run pending; /* binary: accesses that may grow into one record; count 0: none */
+    struct sim_run pending; /* binary: accesses that may grow into a record; count 0: none */
 };
 
 void sim_trace_init(struct sim_trace *t, FILE *out); /* text */

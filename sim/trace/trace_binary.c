@@ -47,7 +47,7 @@ size_t sim_binary_put_header(uint8_t out[SIM_BINARY_HEADER_BYTES])
     return sizeof header;
 }
 
-/* Notes what the decoder knows after a record, and the encoder with it. */
+/* Updates the memory of decoder and encoder after a record. */
 static void remember(struct sim_binary *b, const struct sim_run *r)
 {
     b->tag = r->tag;
@@ -243,7 +243,10 @@ int sim_binary_get(struct sim_binary *b, const uint8_t *in, size_t n, struct sim
     return err;
 }
 
-/* Every record ends with a byte whose bit 7 is clear, and so does the end: what has it set in between is the end's. */
+/*
+ * Every record ends with a byte whose bit 7 is clear, and so does the end: bytes between with bit 7 set belong to the
+ * end.
+ */
 uint64_t sim_binary_total(const uint8_t *tail, size_t n)
 {
     struct sim_binary_error e;

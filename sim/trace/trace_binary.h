@@ -64,14 +64,16 @@ struct sim_binary_error {
 int sim_binary_get_header(const uint8_t in[SIM_BINARY_HEADER_BYTES], struct sim_binary_error *e);
 
 /*
- * Decodes one record out of n bytes: stores it in *r and its length in *used. At the end of the trace r->count is 0.
- * Returns 0, or -EINVAL with *e filled. n is either at least SIM_BINARY_MAX_RECORD_BYTES or all that there is. Widths
+ * Decodes a record out of n bytes: stores the record in *r and its length in *used. At the end of the trace r->count is
+ * 0. Returns 0, or -EINVAL with *e filled. n is at least SIM_BINARY_MAX_RECORD_BYTES, or all remaining bytes. Widths
  * and tags are checked here; addresses are not.
  */
 int sim_binary_get(struct sim_binary *b, const uint8_t *in, size_t n, struct sim_run *r, size_t *used,
                    struct sim_binary_error *e);
 
-/* The total that the end of a trace announces: tail is the file's last n bytes, 11 or more. 0 if there is no end. */
+/*
+ * Returns the total that the end of a trace announces: tail is the file's last n bytes, 11 or more. 0: there is no end.
+ */
 uint64_t sim_binary_total(const uint8_t *tail, size_t n);
 
 #endif

@@ -34,7 +34,10 @@ static unsigned hex_digit(char c)
     return NOT_HEX;
 }
 
-/* A hexadecimal number with or without 0x, up to a character that is no digit; the newline always is one. */
+/*
+ * Scans a hexadecimal number with or without 0x, up to a character that is no digit; the newline always ends the
+ * number.
+ */
 static int scan_hex(struct sim_line *l, const char *what, uint64_t *value)
 {
     const char *start = l->at;
@@ -66,7 +69,7 @@ static int scan_decimal(struct sim_line *l, const char *what, uint64_t max, uint
     return 0;
 }
 
-/* Between fields: blanks, at least one. */
+/* Scans the gap between fields: at least a blank. */
 static int scan_gap(struct sim_line *l, const char *what)
 {
     if (!is_blank(*l->at))
@@ -105,7 +108,7 @@ bool sim_run_fits(const struct sim_run *r)
     return first < 0 ? highest < 0 : highest < half;
 }
 
-/* Takes an access over into the line's runs; address_at is where its address stands. */
+/* Adds an access to the line's runs; address_at: the place of its address. */
 static int add_run(struct sim_line *l, const char *address_at, const struct sim_run *r)
 {
     if (!sim_run_fits(r))
@@ -114,7 +117,7 @@ static int add_run(struct sim_line *l, const char *address_at, const struct sim_
     return 0;
 }
 
-/* Takes an instruction fetch over, or leaves it out. */
+/* Adds an instruction fetch, or leaves the fetch out. */
 static int add_fetch(struct sim_line *l, const char *address_at, struct sim_run r)
 {
     l->counts->fetches++;
@@ -154,7 +157,7 @@ static int scan_attributes(struct sim_line *l, struct sim_run *r)
 _Static_assert(SIM_USUAL_TAGS == 8 && SIM_MAX_PHASES == 8 && SIM_TRACE_MAX_BYTES == 1048576,
                "messages name the limits");
 
-/* Returns what a label of the text format means; SIM_N_KINDS: nothing. */
+/* Returns the kind of a label of the text format; SIM_N_KINDS: none. */
 static enum sim_kind text_kind(char c)
 {
     switch (c) {
@@ -254,14 +257,14 @@ static bool is_valgrinds(const struct sim_line *l)
     return *c == kind && c[1] == kind && (c[2] == ' ' || c + 2 == l->end);
 }
 
-/* Is it the last line of lackey, "==pid== Exit code:       0"? */
+/* Tells whether this is the last line of lackey, "==pid== Exit code:       0". */
 static bool is_end(const struct sim_line *l)
 {
     static const char words[] = "== Exit code:";
     const char *c = l->at + 2;
 
     c += strspn(c, "0123456789:. ");
-    return !strncmp(c, words, sizeof words - 1); /* which has no newline, and the line ends with one */
+    return !strncmp(c, words, sizeof words - 1); /* words has no newline, and the line ends with a newline */
 }
 
 bool sim_line_is_skipped(const struct sim_line *l)

@@ -1,4 +1,4 @@
-/* One line of a text trace to at most two accesses: the scanners behind trace_reader.h. */
+/* From a line of a text trace to at most two accesses: the scanners behind trace_reader.h. */
 #ifndef SIM_TRACE_LINES_H
 #define SIM_TRACE_LINES_H
 
@@ -6,13 +6,13 @@
 
 enum { SIM_MAX_LINE_RUNS = 2 };
 
-/* A line to scan and what came of it. */
+/* A line to scan, and the result. */
 struct sim_line {
     const char *at;  /* within the line; on failure, at the offending value */
     const char *end; /* of the line; *end is '\n' */
     const struct sim_trace_options *options;
     struct sim_trace_counts *counts; /* fetches and Valgrind's lines go here; accesses do not */
-    const char *what;                /* on failure: what is wrong */
+    const char *what;                /* on failure: the fault */
     bool is_valgrinds;               /* lackey: a line of Valgrind's own */
     bool is_end;                     /* lackey: Valgrind tells of the program's end here */
     size_t n_runs;

@@ -1,6 +1,6 @@
 /*
- * A block buffer under two loops: lines for the text formats, records for the binary one. What is left of a block, an
- * unfinished line or record, moves to the front before the next block is read behind it.
+ * A block buffer under two loops: lines for the text formats, records for the binary format. The rest of a block, an
+ * unfinished line or record, moves to the front before the next block is read behind.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -112,7 +112,7 @@ static int report(struct sim_trace_reader *r, int err, const char *format, ...)
     return err;
 }
 
-/* "name:line: what, 'value'", the value being the line's rest from there, as far as it can be shown. */
+/* Reports "name:line: what, 'value'"; the value is the rest of the line, as far as printable. */
 static int report_line(struct sim_trace_reader *r, const char *what, const char *at, const char *end)
 {
     char value[VALUE_CHARS + 4];
@@ -145,7 +145,7 @@ static int report_byte(struct sim_trace_reader *r, uint64_t offset, const char *
 
 /* ---- blocks ---- */
 
-/* Moves what is left to the front and fills up behind it. */
+/* Moves the rest to the front and fills up behind. */
 static int fill(struct sim_trace_reader *r)
 {
     memmove(r->block, r->block + r->at, r->filled - r->at);

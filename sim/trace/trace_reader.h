@@ -34,7 +34,7 @@
 
 struct sim_trace_options {
     enum sim_trace_format format;
-    bool is_whole_run;  /* lackey: ends where valgrind tells of the program's end, and is cut short without that */
+    bool is_whole_run;  /* lackey: the trace is cut short without Valgrind's report of the program's end */
     bool has_fetches;   /* instruction fetches become loads, phase 0 */
     uint8_t fetch_tag;  /* with this tag */
     uint32_t din_bytes; /* width of an access whose din line has no size; 0: 4 */
@@ -57,9 +57,9 @@ int sim_trace_reader_new(struct sim_trace_reader **r, FILE *in, const char *name
 void sim_trace_reader_free(struct sim_trace_reader *r); /* NULL is fine */
 
 /*
- * Stores the next runs, at most max (which is at least 2), and their number; 0 at the end. Their step_bytes is 0.
- * Returns 0, or with *n = 0 and one line in why: -EINVAL for a malformed or truncated trace, "name:line: what, 'value'"
- * ("name:byte offset: what, value" for binary ones), or the error of reading. After an error there is nothing to read.
+ * Stores the next runs, at most max (at least 2), and their number; 0 at the end. Their step_bytes is 0. Returns 0, or
+ * with *n = 0 and a line in why: -EINVAL for a malformed or truncated trace, "name:line: what, 'value'" ("name:byte
+ * offset: what, value" for binary traces), or the error of reading. After an error nothing can be read.
  */
 int sim_trace_reader_next(struct sim_trace_reader *r, struct sim_run *run, size_t max, size_t *n, char *why,
                           size_t why_bytes);
