@@ -165,11 +165,11 @@ static void judge(struct exp_judgement *v, const struct exp_experiment *e, size_
 
         measure_variant(v, i, m, c);
         if (row)
-            v->clock.cost[i] = value_if_finite(row->times.low_mean, EXP_RATIO_NO_INTERVAL);
+            v->clock.cost[i] = value_if_finite(row->of[M_measured_time_ns].number, EXP_RATIO_NO_INTERVAL);
         if (i != v->clock.chosen)
             continue;
         v->estimate = estimate_of(m, c);
-        v->measured = row ? row->speedup : v->measured;
+        v->measured = row ? measure_speedup(row->of) : v->measured;
     }
     v->base = estimate_of(m, exp_case_base(e, first));
     v->speedup = v->base.total_cycles / v->estimate.total_cycles;

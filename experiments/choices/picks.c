@@ -43,11 +43,10 @@ static struct exp_choice choice_of(const struct exp_report *r, const struct exp_
     struct exp_choice choice = { .n = r->e->n_algos };
 
     for (size_t a = 0; a < choice.n; a++) {
-        const char *why_not = exp_cycles_why_not(s, &cases[a]), *why_not_taken;
-        const double taken = exp_cycles_taken(s, &cases[a], r->why_elsewhere, &why_not_taken);
+        const char *why_not = exp_cycles_why_not(s, &cases[a]);
 
         choice.by[a] = why_not ? value_none(why_not) : value_of(exp_cycles(&cases[a]).sum);
-        choice.cost[a] = value_or(taken, why_not_taken);
+        choice.cost[a] = exp_cycles_taken(s, &cases[a], r->why_elsewhere);
     }
     if (!exp_choice_why_none(&choice))
         exp_choose(&choice);

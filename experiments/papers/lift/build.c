@@ -54,10 +54,8 @@ struct lift_build {
     run_fn *run; /* [n][LIFT_MOST_KERNELS] */
     struct lift_recorder *recorder;
     struct lift_code code;
-    struct lift_core core;
     const uint64_t *count; /* [code.n] */
-    uint64_t *seen;        /* what these were when somebody asked */
-    size_t n_runs;
+    uint64_t *seen;        /* the counts when the work was asked for last */
 };
 
 /* Runs a command, of which {} is the build's folder. Returns 0 or -errno. */
@@ -147,7 +145,7 @@ static int write_counted(const struct lift_build *b, struct exp_why *why)
     return err;
 }
 
-static int make_counted(struct lift_build *b, const char *flags, const struct lift_core *core, struct exp_why *why)
+static int make_counted(struct lift_build *b, const char *flags, struct exp_why *why)
 {
     char *path = exp_format("%s/text.s", b->folder), *assembly = NULL, *command = NULL;
     size_t bytes, i = 0;
@@ -157,8 +155,7 @@ static int make_counted(struct lift_build *b, const char *flags, const struct li
            i + 1 < sizeof compilers / sizeof compilers[0])
         i++;
     err = err ? err : exp_text_read(&assembly, &bytes, path, why);
-    b->core = *core;
-    err = err ? err : lift_code_read(&b->code, assembly, core, why);
+    err = err ? err : lift_code_read(&b->code, assembly, why);
     err = err ? err : write_counted(b, why);
     command = exp_format("%s -shared {}/counted.s -o {}/text.so", compilers[i]);
     err = err ? err : run(b, command, why);
@@ -196,7 +193,7 @@ static int load(struct lift_build *b, const struct lift_program *const *program,
 }
 
 int lift_build_new(struct lift_build **build, enum lift_build_kind kind, const struct lift_program *const *program,
-                   size_t n, const struct lift_core *core, struct exp_why *why)
+                   size_t n, struct exp_why *why)
 {
     struct lift_build *b = exp_new(1, sizeof *b);
     char *path;
@@ -210,7 +207,7 @@ int lift_build_new(struct lift_build **build, enum lift_build_kind kind, const s
     path = exp_format("%s/text.c", b->folder);
     err = write_file(path, program, n, why);
     if (!err)
-        err = kind == LIFT_RECORDED ? make_recorded(b, why) : make_counted(b, program[0]->flags, core, why);
+        err = kind == LIFT_RECORDED ? make_recorded(b, why) : make_counted(b, program[0]->flags, why);
     err = err ? err : load(b, program, n, why);
     free(path);
     if (err)
@@ -248,7 +245,6 @@ void lift_build_run(struct lift_build *b, size_t i, size_t k, const struct lift_
                           items->first[1], items->end[0],   items->end[1] };
 
     b->run[i * LIFT_MOST_KERNELS + k](m->buffer, (int)band, at);
-    b->n_runs += (items->end[0] - items->first[0]) * (items->end[1] - items->first[1]);
 }
 
 struct lift_recorder *lift_build_recorder(struct lift_build *b)
@@ -256,20 +252,16 @@ struct lift_recorder *lift_build_recorder(struct lift_build *b)
     return b->recorder;
 }
 
-double lift_build_cycles(struct lift_build *b, size_t *n)
+bool lift_build_work(struct lift_build *b, struct sim_work *w)
 {
-    uint64_t *count = exp_new(b->code.n + 1, sizeof *count);
-    double cycles;
-
-    for (size_t i = 0; b->count && i < b->code.n; i++) {
-        count[i] = b->count[i] - b->seen[i];
-        b->seen[i] = b->count[i];
-    }
-    *n = b->n_runs;
-    b->n_runs = 0;
-    cycles = b->count ? lift_code_cycles(&b->code, &b->core, count, *n) : (double)NAN;
-    free(count);
-    return cycles;
+    *w = (struct sim_work){ 0 };
+    if (!b->count)
+        return false;
+    for (size_t i = 0; i < b->code.n; i++)
+        b->seen[i] = b->count[i] - b->seen[i];
+    lift_code_add(&b->code, b->seen, w);
+    memcpy(b->seen, b->count, b->code.n * sizeof *b->seen);
+    return true;
 }
 
 /* ---- memory ---- */

@@ -13,7 +13,7 @@ enum { POINTS_OF_JOB = 16 };
 
 #define REPLAY_SECONDS 0.3 /* of a point, on a usual computer */
 
-#define PROGRAM "lift replay 3" /* another number, where what is counted or costs changes */
+#define PROGRAM "lift replay 4" /* another number, where what is counted or costs changes */
 
 /* ---- replay.csv ---- */
 
@@ -23,7 +23,7 @@ enum { POINTS_OF_JOB = 16 };
         { name, unit, meaning, "simulated" }, REC_OR(REPLAY, member, r.why)                                            \
     }
 #define NO_CYCLES "it was not replayed, or the core's cycles are not known"
-#define NO_CORE "what code costs is known of x86-64 only, or there is no compiler"
+#define NO_CORE "the machine has no [core], the processor is no x86-64, or there is no compiler"
 #define CYCLES_OF(name, meaning, member)                                                                               \
     {                                                                                                                  \
         { name, "cycles", meaning, "simulated" }, REC_NAN_AS(REPLAY, member, NO_CORE)                                  \
@@ -40,12 +40,13 @@ static const struct rec_field replay_fields[] = {
     { { "layer", "", "its name", "" }, REC_AT(REPLAY, layer) },
     { { "number", "", "of the point, as in points.csv", "" }, REC_AT(REPLAY, number) },
     { { "ms", "ms", "of points.csv", "clock" }, REC_NAN_AS(REPLAY, ms, "the point did not run") },
-    { { "cycles", "cycles", "estimate of all kernels: the core's, and what lines make it wait", "simulated" },
+    { { "cycles", "cycles", "estimate of all kernels: the core's clock, and what lines make the core wait",
+        "simulated" },
       REC_DERIVED(cycles_of),
       .missing = REC_IF_NAN_AS,
       .why = NO_CYCLES },
     { { "rank", "", "in its layer, by cycles: 1 is the fewest", "simulated" }, REC_AT(REPLAY, rank) },
-    CYCLES_OF("core_cycles", "of basic blocks, as if all data were at hand", r.core_cycles),
+    CYCLES_OF("core_cycles", "of the core's clock, as if all data were at hand", r.core_cycles),
     COUNT_OF("waiting_cycles", "cycles", "of the rest, for lines on their way", r.waiting_cycles),
     COUNT_OF("launching_cycles", "cycles", "of the rest, for work-groups", r.launching_cycles),
     COUNT_OF("loads", "", "of all work-items, vectors whole", r.loads),

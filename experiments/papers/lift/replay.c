@@ -25,11 +25,13 @@ struct lift_replayer {
     uint64_t last_level_bytes;
     double outer_cycles, memory_cycles; /* latencies behind the simulated levels */
     struct lift_part part;
-    struct lift_core core;
     struct lift_memory memory;
     struct sim_hierarchy *h;
-    uint64_t n;       /* accesses since the counts were cleared */
-    uint64_t *record; /* [RECORDS] */
+    struct sim_machine whole;
+    struct sim_clock clock;   /* of the whole machine's core */
+    struct lift_build *build; /* whose work-items run */
+    uint64_t n;               /* accesses since the counts were cleared */
+    uint64_t *record;         /* [RECORDS] */
 };
 
 int lift_replayer_new(struct lift_replayer **replayer, const struct sim_machine *m, const struct lift_part *part,
@@ -40,7 +42,7 @@ int lift_replayer_new(struct lift_replayer **replayer, const struct sim_machine 
 
     r->machine = sim_machine_first_levels(m, SIMULATED_LEVELS);
     r->part = *part;
-    r->core = lift_core_of(m);
+    r->whole = *m;
     r->last_level_bytes = sim_level_bytes(&m->level[m->n_levels - 1]);
     r->memory_cycles = m->memory_latency_cycles;
     r->outer_cycles =
@@ -71,10 +73,11 @@ void lift_replayer_free(struct lift_replayer *r)
 
 /* ---- accesses ---- */
 
-/* Hands what was recorded to the simulation, at the simulated addresses; leaves the place empty. */
+/* Hands what was recorded to the simulation, at the simulated addresses, and then the work to the clock. */
 static void hand_over(struct lift_recorder *from)
 {
     struct lift_replayer *r = from->ctx;
+    struct sim_work work;
     size_t n = 0;
 
     for (const uint64_t *a = r->record; a != from->next; a++) {
@@ -88,6 +91,8 @@ static void hand_over(struct lift_recorder *from)
     sim_hierarchy_records(r->h, r->record, n);
     r->n += n;
     from->next = r->record;
+    if (lift_build_work(r->build, &work))
+        sim_clock_step(&r->clock, 0, &work);
 }
 
 static void begin_recording(struct lift_replayer *r, struct lift_recorder *to)
@@ -95,10 +100,10 @@ static void begin_recording(struct lift_replayer *r, struct lift_recorder *to)
     *to = (struct lift_recorder){ .next = r->record, .end = r->record + RECORDS, .full = hand_over, .ctx = r };
 }
 
-static void clear(struct lift_replayer *r, struct lift_recorder *recorder)
+static void clear(struct lift_replayer *r)
 {
-    hand_over(recorder);
     sim_hierarchy_clear_stats(r->h);
+    sim_clock_init(&r->clock, &r->whole, r->h);
     r->n = 0;
 }
 
@@ -149,6 +154,7 @@ static void add_counts(struct lift_replayed *to, const struct lift_replayer *r, 
     for (unsigned role = 0; role < LIFT_N_ROLES; role++)
         to->fetched[role] += scale * (double)sim_stats_tag(s, role).level[0].lines_in;
     to->written += scale * (double)sim_stats_tag(s, written).level[0].lines_in;
+    to->core_cycles += scale * r->clock.phase[0].computing;
 }
 
 /*
@@ -166,14 +172,15 @@ static size_t simulate(const struct kernel *t, struct lift_replayed *to)
 
     begin_recording(t->r, recorder);
     sim_hierarchy_clear(t->r->h);
-    t->r->n = 0;
+    clear(t->r);
     if (row)
         run_group(t, t->groups[0] - 1, row - 1, t->r->part.warm);
-    clear(t->r, recorder);
+    hand_over(recorder);
+    clear(t->r);
     n_first = run_group(t, 0, row, t->r->part.counted);
     hand_over(recorder);
     add_counts(to, t->r, written, local / (double)n_first * (double)n_rows);
-    clear(t->r, recorder);
+    clear(t->r);
     for (size_t g = 1; g < t->groups[0] && t->r->n < t->r->part.counted; g++)
         n += run_group(t, g, row, t->r->part.counted);
     hand_over(recorder);
@@ -202,20 +209,19 @@ static double waiting(const struct lift_replayer *r, const struct lift_replayed 
 
 static void replay_kernel(const struct kernel *t, struct lift_replayed *to)
 {
-    size_t all;
     const size_t n = simulate(t, to);
-    const double cycles = lift_build_cycles(t->build, &all);
 
     if (!strcmp(t->kernel->name, "convolve"))
         to->share_percent = 100 * (double)n / t->n_items;
-    to->kernel_cycles[t->k] = cycles / (double)all * t->n_items;
-    to->core_cycles += to->kernel_cycles[t->k];
     to->groups += (double)(t->groups[0] * t->groups[1] * t->program->n_bands);
 }
 
 static void replay_program(struct lift_replayer *r, const struct lift_program *g, size_t i, struct lift_build *build,
                            struct lift_replayed *to)
 {
+    struct sim_work work;
+
+    r->build = build;
     for (size_t k = 0; k < g->n_kernels; k++) {
         const struct lift_kernel *kernel = &g->kernel[k];
 
@@ -229,6 +235,8 @@ static void replay_program(struct lift_replayer *r, const struct lift_program *g
                                         (double)(kernel->global[0] * kernel->global[1] * g->n_bands) },
                       to);
     }
+    if (!lift_build_work(build, &work) || sim_clock_why_not(&r->whole))
+        to->core_cycles = (double)NAN;
     to->waiting_cycles = waiting(r, to, lift_program_bytes(g));
     to->launching_cycles = LIFT_GROUP_CYCLES * to->groups;
     lift_memory_clear(&r->memory);
@@ -239,10 +247,10 @@ static int replay_alike(struct lift_replayer *r, const struct lift_program *cons
                         struct lift_replayed *const *to, struct exp_why *why)
 {
     struct lift_build *build = NULL;
-    int err = lift_build_new(&build, LIFT_COUNTED, g, n, &r->core, why);
+    int err = lift_build_new(&build, LIFT_COUNTED, g, n, why);
 
     if (err == -ENOTSUP) /* accesses are known all the same */
-        err = lift_build_new(&build, LIFT_RECORDED, g, n, NULL, why);
+        err = lift_build_new(&build, LIFT_RECORDED, g, n, why);
     for (size_t i = 0; i < n && !err; i++)
         replay_program(r, g[i], i, build, to[i]);
     lift_build_free(build);

@@ -1,8 +1,8 @@
 /*
  * Replays the kernels of a point that nobody has run: the text of its OpenCL C is compiled as C (shim.h) with access
  * instrumentation, runs work-item after work-item in PoCL's order, and what it accesses goes through a simulated
- * machine. The same text, compiled as PoCL compiles it, tells what its instructions cost (cost.h). Values are never
- * looked at: no access depends on them.
+ * machine. The same text, compiled as PoCL compiles it, tells the work of its instructions (cost.h), which the clock of
+ * the simulated core (sim/core/clock.h) makes cycles of. Values are never looked at: no access depends on them.
  *
  *   build.c    the text as C: compiled, loaded, and run by work-items
  *   replay.c   a part of each kernel's work, simulated, and what all of it costs
@@ -17,11 +17,10 @@
 #include "experiments/base/error.h"
 #include "experiments/papers/lift/lift.h"
 #include "experiments/papers/lift/recorder.h"
-#include "sim/machine/machine.h"
+#include "sim/core/clock.h"
 
 /* ---- the text, compiled (build.c) ---- */
 
-struct lift_core;
 struct lift_build; /* several programs; not thread-safe, distinct ones are independent */
 
 enum lift_build_kind {
@@ -31,12 +30,12 @@ enum lift_build_kind {
 };
 
 /*
- * Compiles programs, all with the same flags, into one object, in a folder of its own that goes with the build. core is
- * what blocks cost by, and NULL for recorded ones. Returns 0; -ENOTSUP if there is no compiler or code costs are not
- * known of this processor; -EIO if the text does not compile; another -errno; with one line in why.
+ * Compiles programs, all with the same flags, into one object, in a folder of its own that goes with the build. Returns
+ * 0; -ENOTSUP if there is no compiler, or the blocks of this processor's code are not known; -EIO if the text does not
+ * compile; another -errno; with one line in why.
  */
 int lift_build_new(struct lift_build **b, enum lift_build_kind kind, const struct lift_program *const *program,
-                   size_t n, const struct lift_core *core, struct exp_why *why);
+                   size_t n, struct exp_why *why);
 void lift_build_free(struct lift_build *b); /* NULL is fine */
 
 /* Some work-items of a work-group: ranges of both dimensions. */
@@ -63,8 +62,8 @@ void lift_build_run(struct lift_build *b, size_t i, size_t k, const struct lift_
 
 struct lift_recorder *lift_build_recorder(struct lift_build *b);
 
-/* Returns the cycles of the work-items that ran since it was asked last, n of them: NaN of a recorded build. */
-double lift_build_cycles(struct lift_build *b, size_t *n);
+/* Tells the work of the work-items that ran since the last call. Returns false for a recorded build: it is not known. */
+bool lift_build_work(struct lift_build *b, struct sim_work *w);
 
 /* ---- replays (replay.c) ---- */
 
@@ -77,9 +76,9 @@ extern const struct lift_part lift_usual_part;
 
 /*
  * What a model cannot know of a core and a device: how much of the latency of a line that nobody asked for in time
- * shows, and what launching a work-group costs, in cycles of cost.h. The first was chosen with 74 points of VGG-16's
+ * shows, and what launching a work-group costs, in cycles. The first was chosen with 74 points of VGG-16's
  * conv5_1 and conv3_2 in view, on a Zen 3; the second, on an Emerald Rapids, with 299 points of conv1_1. These points
- * also showed that stores wait, what gathers cost there, and that short chains run beside each other.
+ * also showed that stores wait.
  */
 #define LIFT_WAITING_SHARE 0.025
 #define LIFT_GROUP_CYCLES 50.0
@@ -91,16 +90,15 @@ extern const struct lift_part lift_usual_part;
 struct lift_replayed {
     double share_percent; /* of the partial convolution's work-items that was simulated */
     double loads, stores;
-    double lines[SIM_MAX_LEVELS];            /* by level: those that are simulated, the first two */
-    double demanded;                         /* into the first level, by no prefetcher */
-    double written;                          /* into the first level, of what the kernel that runs writes */
-    double fetched[LIFT_N_ROLES];            /* into the first level, by buffer */
-    double core_cycles;                      /* as if all data were at hand (cost.h); NaN where that is not known */
-    double kernel_cycles[LIFT_MOST_KERNELS]; /* of these, by kernel */
-    double waiting_cycles;                   /* for lines */
-    double launching_cycles;                 /* of work-groups */
-    double groups;                           /* of all kernels */
-    char why[160];                           /* why nothing is known; "" if it is */
+    double lines[SIM_MAX_LEVELS]; /* by level: those that are simulated, the first two */
+    double demanded;              /* into the first level, by no prefetcher */
+    double written;               /* into the first level, of what the kernel that runs writes */
+    double fetched[LIFT_N_ROLES]; /* into the first level, by buffer */
+    double core_cycles;           /* of the core's clock, as if all data were at hand; NaN where they are not known */
+    double waiting_cycles;        /* for lines */
+    double launching_cycles;      /* of work-groups */
+    double groups;                /* of all kernels */
+    char why[160];                /* why nothing is known; "" if it is */
 };
 
 struct lift_replayer;
