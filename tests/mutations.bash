@@ -151,7 +151,7 @@ mutant "a share of a run leaves results, too" experiments/bench/course/course.c 
 mutant "sweep: the worst configuration is the best" experiments/sweep/report.c \
     's/is_better\(&sum\[i\], &sum\[best\]\)/is_better(\&sum[best], \&sum[i])/' tests/experiments/sweep.sh
 mutant "sweep: configurations in percent of themselves" experiments/sweep/report.c \
-    's/sum\[i\]\.value\[EXP_SWEEP_COST\] \/ sum\[best\]/sum[i].value[EXP_SWEEP_COST] \/ sum[i]/' tests/experiments/sweep.sh
+    's/cost_of\(&sum\[i\]\) \/ cost_of\(&sum\[best\]\)/cost_of(\&sum[i]) \/ cost_of(\&sum[i])/' tests/experiments/sweep.sh
 mutant "sweep: tasks of two caches are one" experiments/sweep/jobs.c \
     's/return order \? order : strcmp\(x->setting, y->setting\);/return order;/' tests/experiments/sweep.sh
 mutant "a trace's clock: a cycle is a nanosecond" experiments/show/trace.c \
@@ -299,9 +299,9 @@ mutant "simulated cycles that order the wrong way" experiments/bench/case/cycles
 mutant "errors of cycles by what was simulated" experiments/bench/case/cycles.c 's/p->simulated \/ p->taken/p->taken \/ p->simulated/' verdict
 mutant "verdict: what takes more is called less" experiments/run/verdict.c 's/fewer\[i\] = -more\[i\]/fewer[i] = more[i]/' verdict
 mutant "verdict: misses speak where cycles are known" experiments/run/verdict.c 's/if \(fast && has_clock/if (!fast \&\& has_clock/' verdict
-mutant "times are judged as counted cycles are" experiments/validate/cycles.c 's/of->is_by_clock && targets/false \&\& targets/' tests/experiments/validate.sh
+mutant "times are judged as counted cycles are" experiments/validate/cycles.c 's/of->is_by_clock && t->by_clock/false \&\& t->by_clock/' tests/experiments/validate.sh
 mutant "a machine without cycles says nothing of it" experiments/run/verdict.c 's/if \(v->why_no_cycles\)/if (false \&\& v->why_no_cycles)/' verdict
-mutant "a sweep that calls the slowest the fastest" experiments/sweep/report.c 's/\[EXP_SWEEP_CYCLES\] < sum\[fastest/[EXP_SWEEP_CYCLES] > sum[fastest/' tests/experiments/sweep.sh
+mutant "a sweep that calls the slowest the fastest" experiments/sweep/report.c 's/cycles->number < sum\[fastest/cycles->number > sum[fastest/' tests/experiments/sweep.sh
 mutant "verdict: an algorithm without cycles says nothing of it" experiments/run/verdict.c 's/has_clock\(v\) && x->why_no_cycles/false \&\& x->why_no_cycles/' verdict
 mutant "what cycles cost: one algorithm stands for all" experiments/validate/cost.c 's/a < e->n_algos; a\+\+/a < 1; a++/' tests/experiments/validate.sh
 mutant "stacks: few layers are explained by steps" experiments/observe/question_stack.c 's/unsigned i = CONV_N_WORKS; i-- > 0;/unsigned i = 0; i < CONV_N_WORKS; i++/' stacks

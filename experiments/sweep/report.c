@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -5,62 +6,115 @@
 #include "experiments/base/cells.h"
 #include "experiments/sweep/sweep.h"
 
-/* ---- files ---- */
+/* ---- values ---- */
+
+/*
+ * The values of a case, or of a sum of cases, each once: columns, sums and the enumeration are made of these lines. One
+ * record each:
+ *
+ *     VALUE(number, name of the column, unit, meaning)
+ */
+/* clang-format off */
+#define EACH_VALUE(VALUE)                                                                                              \
+    VALUE(LOADS, "loads", "", "load instructions")                                                                     \
+    VALUE(L1_MISSES, "l1_load_misses", "", "loads that the first level did not serve")                                 \
+    VALUE(L2_MISSES, "l2_load_misses", "", "... nor the second")                                                       \
+    VALUE(L3_MISSES, "l3_load_misses", "", "... nor the last")                                                         \
+    VALUE(LINES_READ, "memory_read_lines", "lines", "fetched from memory")                                             \
+    VALUE(LINES_WRITTEN, "memory_written_lines", "lines", "written back to memory")                                    \
+    VALUE(ISSUE_CYCLES, "issue_cycles", "cycles", "estimate: instructions issued without waiting")                     \
+    VALUE(MEMORY_CYCLES, "memory_cycles", "cycles", "estimate: Eq. 6 with simulated loads")                            \
+    VALUE(CYCLES, "simulated_cycles", "cycles", "by the simulated core's clock (sim/core/clock.h)")                    \
+    VALUE(COST, "cost", "",                                                                                            \
+          "simulated_cycles, if all cases have some; else issue_cycles + memory_cycles; without an estimate, "         \
+          "memory_read_lines + memory_written_lines")
+/* clang-format on */
+
+#define NUMBER(number, ...) number,
+enum { EACH_VALUE(NUMBER) N_VALUES };
+#undef NUMBER
+
+/* A row of all three files. */
+struct exp_sweep_row {
+    const char *model, *layer, *algo;
+    size_t layer_index, config; /* from 1 */
+    const char *key;            /* stands for the values of VARY's keys */
+    bool is_chosen;
+    bool is_own; /* CSA's own tiles; of sums: in every layer */
+    char plan[EXP_PLAN_TEXT_BYTES];
+    double macs;
+    struct value value[N_VALUES];
+    double cache_bytes, worst_cost;
+    struct value percent; /* of the cost of the best configuration, for this model and algorithm */
+    bool is_best, is_pareto;
+};
 
 #define ROW struct exp_sweep_row
 
+static bool is_simulated(const ROW *row)
+{
+    return !row->value[COST].why;
+}
+
+static double cost_of(const ROW *row)
+{
+    return row->value[COST].number;
+}
+
+/* ---- files ---- */
+
 /* clang-format off */
-#define COLUMN_CONFIG { "config", "", "number of the configuration, from 1", "" }
-#define FIELD_KEYS { { "(a key of VARY)", "", "one column for each key, called like it: its value; empty: as in the machine's file", "" }, REC_AT(ROW, key) }
+#define FIELD_CONFIG { { "config", "", "number of the configuration, from 1", "" }, REC_AT(ROW, config) }
+#define FIELD_KEYS                                                                                                     \
+    { { "(a key of VARY)", "",                                                                                         \
+        "one column for each key, called like it: its value; empty: as in the machine's file", "" },                   \
+      REC_AT(ROW, key) }
 #define FIELDS_OF_LAYER                                                                                                \
     { EXP_COLUMN_MODEL, REC_AT(ROW, model) },                                                                          \
     { EXP_COLUMN_LAYER_INDEX, REC_AT(ROW, layer_index) },                                                              \
     { EXP_COLUMN_LAYER, REC_AT(ROW, layer) },                                                                          \
     { EXP_COLUMN_ALGO, REC_AT(ROW, algo) },                                                                            \
-    { COLUMN_CONFIG, REC_AT(ROW, config) },                                                                            \
+    FIELD_CONFIG,                                                                                                      \
     FIELD_KEYS
-#define FIELDS_OF_VALUES                                                                                               \
-    { EXP_COLUMN_MACS, REC_AT(ROW, value[EXP_SWEEP_MACS]) },                                                           \
-    { { "loads", "", "load instructions", "replay" }, REC_OR(ROW, value[EXP_SWEEP_LOADS], why_not) },                  \
-    { { "l1_load_misses", "", "loads that the first level did not serve", "replay" }, REC_OR(ROW, value[EXP_SWEEP_MISSES], why_not) }, \
-    { { "l2_load_misses", "", "... nor the second", "replay" }, REC_OR(ROW, value[EXP_SWEEP_MISSES + 1], why_not) },   \
-    { { "l3_load_misses", "", "... nor the last", "replay" }, REC_OR(ROW, value[EXP_SWEEP_MISSES + 2], why_not) },     \
-    { { "memory_read_lines", "lines", "fetched from memory", "replay" }, REC_OR(ROW, value[EXP_SWEEP_LINES_READ], why_not) }, \
-    { { "memory_written_lines", "lines", "written back to memory", "replay" }, REC_OR(ROW, value[EXP_SWEEP_LINES_WRITTEN], why_not) }, \
-    { { "issue_cycles", "cycles", "estimate: instructions issued without waiting", "replay" }, REC_OR(ROW, value[EXP_SWEEP_ISSUE_CYCLES], why_no_estimate) }, \
-    { { "memory_cycles", "cycles", "estimate: Eq. 6 with simulated loads", "replay" }, REC_OR(ROW, value[EXP_SWEEP_MEMORY_CYCLES], why_no_estimate) }, \
-    { { "simulated_cycles", "cycles", "by the simulated core's clock (sim/core/clock.h)", "replay" }, REC_OR(ROW, value[EXP_SWEEP_CYCLES], why_no_cycles) }, \
-    { { "cost", "", "simulated_cycles, if all cases have some; else issue_cycles + memory_cycles; without an estimate, memory_read_lines + memory_written_lines", "replay" }, REC_OR(ROW, value[EXP_SWEEP_COST], why_not) }
+#define FIELD_OF_VALUE(number, name, unit, what) { { name, unit, what, "replay" }, REC_VALUE(ROW, value[number]) },
+#define FIELDS_OF_VALUES { EXP_COLUMN_MACS, REC_AT(ROW, macs) }, EACH_VALUE(FIELD_OF_VALUE)
+/* clang-format on */
 
 static const struct rec_field case_fields[] = {
     FIELDS_OF_LAYER,
-    { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and configuration", "predicted" }, REC_AT(ROW, is_chosen) },
-    { { "csa", "", "1 if the tiles are CSA's own for this layer and configuration", "predicted" }, REC_AT(ROW, is_own) },
+    { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and configuration", "predicted" },
+      REC_AT(ROW, is_chosen) },
+    { { "csa", "", "1 if the tiles are CSA's own for this layer and configuration", "predicted" },
+      REC_AT(ROW, is_own) },
     { { "plan", "", "what was replayed: micro-kernel, schedule, tiles", "" }, REC_AT(ROW, plan) },
-    FIELDS_OF_VALUES,
+    FIELDS_OF_VALUES
 };
 
 static const struct rec_field sum_fields[] = {
     { EXP_COLUMN_MODEL, REC_AT(ROW, model) },
     { EXP_COLUMN_ALGO, REC_AT(ROW, algo) },
-    { COLUMN_CONFIG, REC_AT(ROW, config) },
+    FIELD_CONFIG,
     FIELD_KEYS,
     { { "cache_bytes", "bytes", "all levels together, of all cores", "" }, REC_AT(ROW, cache_bytes) },
-    FIELDS_OF_VALUES,
-    { { "cost_percent", "%", "of the cost of the best configuration, for this model and algorithm", "replay" }, REC_OR(ROW, percent, why_not) },
-    { { "best", "", "1 for the configuration of least cost; of equal ones, of least cache_bytes", "replay" }, REC_AT(ROW, is_best) },
-    { { "pareto", "", "1 if no configuration of as little cache_bytes costs less, nor a smaller one as little", "replay" }, REC_AT(ROW, is_pareto) },
-    { { "csa", "", "1 if the tiles are CSA's own for this configuration in every layer", "predicted" }, REC_AT(ROW, is_own) },
+    FIELDS_OF_VALUES{
+        { "cost_percent", "%", "of the cost of the best configuration, for this model and algorithm", "replay" },
+        REC_VALUE(ROW, percent) },
+    { { "best", "", "1 for the configuration of least cost; of equal ones, of least cache_bytes", "replay" },
+      REC_AT(ROW, is_best) },
+    { { "pareto", "", "1 if no configuration of as little cache_bytes costs less, nor a smaller one as little",
+        "replay" },
+      REC_AT(ROW, is_pareto) },
+    { { "csa", "", "1 if the tiles are CSA's own for this configuration in every layer", "predicted" },
+      REC_AT(ROW, is_own) },
 };
 
 static const struct rec_field best_fields[] = {
     FIELDS_OF_LAYER,
     { { "csa", "", "1 if its tiles are CSA's own", "predicted" }, REC_AT(ROW, is_own) },
     { { "plan", "", "what was replayed", "" }, REC_AT(ROW, plan) },
-    { { "cost", "", "of this configuration, the least of all", "replay" }, REC_AT(ROW, value[EXP_SWEEP_COST]) },
+    { { "cost", "", "of this configuration, the least of all", "replay" }, REC_VALUE(ROW, value[COST]) },
     { { "worst_cost", "", "of the worst configuration", "replay" }, REC_AT(ROW, worst_cost) },
 };
-/* clang-format on */
 
 const struct rec_table exp_sweep_cases_table = REC_TABLE("sweep.csv", case_fields, ROW);
 const struct rec_table exp_sweep_sums_table = REC_TABLE("configs.csv", sum_fields, ROW);
@@ -139,37 +193,38 @@ static double cache_bytes(const struct exp_sweep_config *c)
            (double)sim_level_bytes(&m->level[m->n_levels - 1]);
 }
 
-/* Fills in what a case that was replayed comes to. */
-static void fill_values(const struct exp_sweep_report *r, const struct exp_sweep_case *x, double *value)
+/* Fills in the values of a case that was replayed. */
+static void fill_values(const struct exp_sweep_report *r, const struct exp_sweep_case *x, struct value *value)
 {
     const struct sim_machine *m = &x->config->setup.machine;
     const struct exp_sweep_counts *c = &r->sweep->counts[x->task];
     const struct exp_estimate e = exp_estimate_phases(m, c->phase, c->mac_instructions);
-    const double share = r->why_no_estimate ? (double)NAN : longest_share(x->config, c);
+    const double share = longest_share(x->config, c);
     const struct sim_stats levels = { .n_levels = m->n_levels };
     struct sim_cell sum = { 0 };
 
     for (unsigned p = 0; p < CONV_N_PHASES; p++)
         sim_cell_add(&sum, &c->phase[p]);
-    value[EXP_SWEEP_LOADS] = (double)sum.loads;
+    value[LOADS] = value_of((double)sum.loads);
     for (size_t i = 0; i < EXP_N_NAMED_LEVELS; i++)
-        value[EXP_SWEEP_MISSES + i] = (double)sum.level[exp_named_level(&levels, i)].load_misses;
-    value[EXP_SWEEP_LINES_READ] = (double)sum.memory_read_lines;
-    value[EXP_SWEEP_LINES_WRITTEN] = (double)sum.memory_written_lines;
-    value[EXP_SWEEP_ISSUE_CYCLES] = e.issue_cycles * share;
-    value[EXP_SWEEP_MEMORY_CYCLES] = e.memory_cycles * share;
-    value[EXP_SWEEP_CYCLES] = (double)c->cycles;
-    value[EXP_SWEEP_COST] = r->has_cycles        ? value[EXP_SWEEP_CYCLES]
-                            : r->why_no_estimate ? value[EXP_SWEEP_LINES_READ] + value[EXP_SWEEP_LINES_WRITTEN]
-                                                 : value[EXP_SWEEP_ISSUE_CYCLES] + value[EXP_SWEEP_MEMORY_CYCLES];
+        value[L1_MISSES + i] = value_of((double)sum.level[exp_named_level(&levels, i)].load_misses);
+    value[LINES_READ] = value_of((double)sum.memory_read_lines);
+    value[LINES_WRITTEN] = value_of((double)sum.memory_written_lines);
+    value[ISSUE_CYCLES] = value_or(e.issue_cycles * share, r->why_no_estimate);
+    value[MEMORY_CYCLES] = value_or(e.memory_cycles * share, r->why_no_estimate);
+    value[CYCLES] = value_or((double)c->cycles, exp_sweep_why_no_cycles(x));
+    value[COST] = r->has_cycles        ? value[CYCLES]
+                  : r->why_no_estimate ? value_sum(value[LINES_READ], value[LINES_WRITTEN])
+                                       : value_sum(value[ISSUE_CYCLES], value[MEMORY_CYCLES]);
 }
 
 double exp_sweep_cost(const struct exp_sweep_report *r, const struct exp_sweep_case *x)
 {
-    double value[EXP_SWEEP_N_VALUES];
+    struct value value[N_VALUES];
 
+    assert(!x->why_not);
     fill_values(r, x, value);
-    return value[EXP_SWEEP_COST];
+    return value[COST].number;
 }
 
 static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case *x, size_t config)
@@ -182,14 +237,13 @@ static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case 
         .config = config + 1,
         .is_chosen = x->is_chosen,
         .is_own = x->is_own,
-        .value[EXP_SWEEP_MACS] = conv_macs(&x->layer->problem),
-        .why_not = x->why_not,
-        .why_no_estimate = x->why_not ? x->why_not : r->why_no_estimate,
-        .why_no_cycles = x->why_not ? x->why_not : exp_sweep_why_no_cycles(x),
+        .macs = conv_macs(&x->layer->problem),
         .cache_bytes = cache_bytes(x->config),
     };
 
     exp_plan_text(&x->plan, row.plan);
+    for (size_t v = 0; v < N_VALUES && x->why_not; v++)
+        row.value[v] = value_none(x->why_not);
     if (!x->why_not)
         fill_values(r, x, row.value);
     return row;
@@ -203,31 +257,26 @@ static ROW sum_of(const struct exp_sweep_report *r, const struct exp_model *m, s
 {
     ROW sum = row_of(r, exp_sweep_case_at(r->sweep, first_layer, config, algo), config);
 
-    memset(sum.value, 0, sizeof sum.value);
-    for (size_t l = 0; l < m->n_layers; l++) {
+    for (size_t l = 1; l < m->n_layers; l++) {
         const ROW row = row_of(r, exp_sweep_case_at(r->sweep, first_layer + l, config, algo), config);
 
         sum.is_own = sum.is_own && row.is_own;
-        if (row.why_not)
-            sum.why_not = sum.why_no_estimate = row.why_not;
-        if (row.why_no_cycles)
-            sum.why_no_cycles = row.why_no_cycles;
-        for (size_t v = 0; v < EXP_SWEEP_N_VALUES && !sum.why_not; v++)
-            sum.value[v] += row.value[v];
+        sum.macs += row.macs;
+        for (size_t v = 0; v < N_VALUES; v++)
+            sum.value[v] = value_sum(sum.value[v], row.value[v]);
     }
     return sum;
 }
 
 static bool is_better(const ROW *a, const ROW *b)
 {
-    return a->value[EXP_SWEEP_COST] < b->value[EXP_SWEEP_COST] ||
-           (!(a->value[EXP_SWEEP_COST] > b->value[EXP_SWEEP_COST]) && a->cache_bytes < b->cache_bytes);
+    return cost_of(a) < cost_of(b) || (!(cost_of(a) > cost_of(b)) && a->cache_bytes < b->cache_bytes);
 }
 
 static bool is_beaten_by(const ROW *a, const ROW *b)
 {
-    return b->value[EXP_SWEEP_COST] <= a->value[EXP_SWEEP_COST] && b->cache_bytes <= a->cache_bytes &&
-           (b->value[EXP_SWEEP_COST] < a->value[EXP_SWEEP_COST] || b->cache_bytes < a->cache_bytes);
+    return cost_of(b) <= cost_of(a) && b->cache_bytes <= a->cache_bytes &&
+           (cost_of(b) < cost_of(a) || b->cache_bytes < a->cache_bytes);
 }
 
 /* Compares the configurations of a model and algorithm, sum[n]. */
@@ -236,17 +285,17 @@ static void rank(ROW *sum, size_t n)
     size_t best = n;
 
     for (size_t i = 0; i < n; i++) {
-        if (!sum[i].why_not && (best == n || is_better(&sum[i], &sum[best])))
+        if (is_simulated(&sum[i]) && (best == n || is_better(&sum[i], &sum[best])))
             best = i;
-        sum[i].is_pareto = !sum[i].why_not;
+        sum[i].is_pareto = is_simulated(&sum[i]);
         for (size_t j = 0; j < n && sum[i].is_pareto; j++)
-            sum[i].is_pareto = sum[j].why_not || !is_beaten_by(&sum[i], &sum[j]);
+            sum[i].is_pareto = !is_simulated(&sum[j]) || !is_beaten_by(&sum[i], &sum[j]);
     }
-    if (best == n)
-        return;
-    sum[best].is_best = true;
-    for (size_t i = 0; i < n; i++)
-        sum[i].percent = 100 * sum[i].value[EXP_SWEEP_COST] / sum[best].value[EXP_SWEEP_COST];
+    for (size_t i = 0; i < n; i++) {
+        sum[i].is_best = i == best;
+        sum[i].percent = best == n ? sum[i].value[COST]
+                                   : value_or(100 * cost_of(&sum[i]) / cost_of(&sum[best]), sum[i].value[COST].why);
+    }
 }
 
 static void add_sums(struct exp_sweep_report *r)
@@ -292,19 +341,19 @@ static void put_bests(struct file *f, const struct exp_sweep_report *r)
     const struct exp_sweep *s = r->sweep;
 
     for (size_t i = 0; i < s->n_layers * s->n_algos; i++) {
-        ROW best = { .why_not = "" };
+        ROW best = { .value[COST] = { (double)NAN, "none yet" } };
         double worst = 0;
 
         for (size_t c = 0; c < s->grids.n_points; c++) {
             const ROW now = row_of(r, exp_sweep_case_at(s, i / s->n_algos, c, i % s->n_algos), c);
 
-            if (now.why_not)
+            if (!is_simulated(&now))
                 continue;
-            worst = fmax(worst, now.value[EXP_SWEEP_COST]);
-            best = best.why_not || is_better(&now, &best) ? now : best;
+            worst = fmax(worst, cost_of(&now));
+            best = !is_simulated(&best) || is_better(&now, &best) ? now : best;
         }
         best.worst_cost = worst;
-        if (!best.why_not)
+        if (is_simulated(&best))
             put_row(f, r, &best);
     }
 }
@@ -353,7 +402,8 @@ static const ROW *smallest_good(const ROW *sum, size_t n)
     const ROW *found = NULL;
 
     for (size_t i = 0; i < n; i++) {
-        if (!sum[i].why_not && sum[i].percent <= 101 && (!found || sum[i].cache_bytes < found->cache_bytes))
+        if (is_simulated(&sum[i]) && sum[i].percent.number <= 101 &&
+            (!found || sum[i].cache_bytes < found->cache_bytes))
             found = &sum[i];
     }
     return found;
@@ -374,7 +424,8 @@ static void say_own(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
 
         for (size_t k = 0; k < EXP_SWEEP_N_TILES; k++)
             is_varied = is_varied || (is_sconv && c->tile[k]);
-        own = sum[i].is_own && !sum[i].why_not && (!own || sum[i].percent < own->percent) ? &sum[i] : own;
+        own = sum[i].is_own && is_simulated(&sum[i]) && (!own || sum[i].percent.number < own->percent.number) ? &sum[i]
+                                                                                                              : own;
     }
     if (!is_varied)
         return;
@@ -383,7 +434,8 @@ static void say_own(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
         return;
     }
     say_config(s, own->config - 1, text, sizeof text);
-    fprintf(out, " CSA's own tiles are those of %s, which costs %.1f %% more than the best.", text, own->percent - 100);
+    fprintf(out, " CSA's own tiles are those of %s, which costs %.1f %% more than the best.", text,
+            own->percent.number - 100);
 }
 
 static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
@@ -399,24 +451,24 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
 
     for (size_t i = 0; i < n; i++) {
         best = sum[i].is_best ? &sum[i] : best;
-        worst = fmax(worst, sum[i].percent);
+        worst = fmax(worst, sum[i].percent.number);
     }
     if (!best) {
-        fprintf(out, "%s, %s: not simulated: %s\n", sum->model, label, sum->why_not);
+        fprintf(out, "%s, %s: not simulated: %s\n", sum->model, label, sum->value[COST].why);
         return;
     }
     if (n > 1 && worst <= 100) {
-        fprintf(out, "%s, %s: %.4g %s in all %zu.\n", sum->model, label, best->value[EXP_SWEEP_COST], unit, n);
+        fprintf(out, "%s, %s: %.4g %s in all %zu.\n", sum->model, label, cost_of(best), unit, n);
         return;
     }
     say_config(r->sweep, best->config - 1, text, sizeof text);
     if (n == 1) {
         fprintf(out, "%s, %s: %.4g %s with %s, the only one: VARY=KEY=VALUE,VALUE compares.\n", sum->model, label,
-                best->value[EXP_SWEEP_COST], unit, text);
+                cost_of(best), unit, text);
         return;
     }
     fprintf(out, "%s, %s: best of %zu is %s, %.4g %s; the worst costs %.1f %% more.", sum->model, label, n, text,
-            best->value[EXP_SWEEP_COST], unit, worst - 100);
+            cost_of(best), unit, worst - 100);
     if (small && small->cache_bytes < best->cache_bytes) {
         say_config(r->sweep, small->config - 1, text, sizeof text);
         fprintf(out, " The smallest within 1 %% of it is %s, with %.0f KiB of caches and not %.0f.", text,
@@ -435,8 +487,8 @@ static const ROW *best_sum(const struct exp_sweep_report *r, const char *model, 
         const ROW *sum = &r->sum[i];
         const struct exp_algo *algo = exp_algo_find(sum->algo);
 
-        if (!strcmp(sum->model, model) && algo->is_sconv && (algo == exp_algo_noted()) == is_noted && !sum->why_not &&
-            (!best || is_better(sum, best)))
+        if (!strcmp(sum->model, model) && algo->is_sconv && (algo == exp_algo_noted()) == is_noted &&
+            is_simulated(sum) && (!best || is_better(sum, best)))
             best = sum;
     }
     return best;
@@ -452,7 +504,7 @@ static void say_noted(const struct exp_sweep_report *r, const char *model, FILE 
         return;
     say_config(r->sweep, best->config - 1, text, sizeof text);
     fprintf(out, "%s: what PLAN says costs %.2f times what the best of SConv costs: %s, %s.\n", model,
-            noted->value[EXP_SWEEP_COST] / best->value[EXP_SWEEP_COST], exp_algo_find(best->algo)->label, text);
+            cost_of(noted) / cost_of(best), exp_algo_find(best->algo)->label, text);
 }
 
 /* Returns the algorithm with the fewest simulated cycles in a configuration, by its place; n_algos: none has some. */
@@ -463,8 +515,9 @@ static size_t fastest_in(const struct exp_sweep_report *r, size_t model, size_t 
     size_t fastest = n_algos;
 
     for (size_t a = 0; a < n_algos; a++) {
-        if (!sum[a * n].why_not &&
-            (fastest == n_algos || sum[a * n].value[EXP_SWEEP_CYCLES] < sum[fastest * n].value[EXP_SWEEP_CYCLES]))
+        const struct value *cycles = &sum[a * n].value[CYCLES];
+
+        if (!cycles->why && (fastest == n_algos || cycles->number < sum[fastest * n].value[CYCLES].number))
             fastest = a;
     }
     return fastest;

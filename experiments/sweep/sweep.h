@@ -121,36 +121,6 @@ void exp_sweep_release(struct exp_sweep *s); /* a half-planned one is fine */
 
 /* ---- what it leaves (report.c) ---- */
 
-/* The values of a case, or of a sum of cases. */
-enum exp_sweep_value {
-    EXP_SWEEP_MACS,
-    EXP_SWEEP_LOADS,
-    EXP_SWEEP_MISSES,
-    EXP_SWEEP_LINES_READ = EXP_SWEEP_MISSES + EXP_N_NAMED_LEVELS,
-    EXP_SWEEP_LINES_WRITTEN,
-    EXP_SWEEP_ISSUE_CYCLES, /* NaN, as the next: not estimated */
-    EXP_SWEEP_MEMORY_CYCLES,
-    EXP_SWEEP_CYCLES,
-    EXP_SWEEP_COST, /* simulated cycles; if a case has none, estimated ones; without these, lines from and to memory */
-    EXP_SWEEP_N_VALUES,
-};
-
-/* A row of all three files. */
-struct exp_sweep_row {
-    const char *model, *layer, *algo;
-    size_t layer_index, config; /* from 1 */
-    const char *key;            /* stands for the values of VARY's keys */
-    bool is_chosen;
-    bool is_own; /* CSA's own tiles; of sums: in every layer */
-    char plan[EXP_PLAN_TEXT_BYTES];
-    double value[EXP_SWEEP_N_VALUES];
-    const char *why_not; /* NULL: every layer was replayed */
-    const char *why_no_estimate, *why_no_cycles;
-    double cache_bytes, worst_cost;
-    double percent; /* of the best configuration's cost, of this model and algorithm */
-    bool is_best, is_pareto;
-};
-
 /*
  *   sweep.csv    a row for each layer, algorithm and configuration
  *   configs.csv  the same summed over the layers of a model, with what is best and the Pareto front of cost against
@@ -163,7 +133,7 @@ struct exp_sweep_report {
     const struct exp_sweep *sweep;
     const char *why_no_estimate;
     bool has_cycles;           /* all cases that are replayed have some: they are the cost */
-    struct exp_sweep_row *sum; /* [n_sums] by model, algorithm, configuration */
+    struct exp_sweep_row *sum; /* [n_sums] by model, algorithm, configuration: report.c */
     size_t n_sums;
 };
 
