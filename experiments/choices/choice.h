@@ -1,7 +1,7 @@
 /*
- * A choice: somebody takes one of several alternatives for a layer, by a number; a yardstick says what each alternative
- * costs. The questions judge, study, validate and experiment ask the same of choices: how many are right, and what do
- * wrong choices cost?
+ * A choice: a rule takes one of several alternatives for a layer, by a number; a yardstick gives the cost of each
+ * alternative. The questions judge, study, validate and experiment ask: how many choices are right, and how much do wrong
+ * choices cost?
  *
  *     struct exp_choice c = { .n = 2, .by = { predicted_is, predicted_ws }, .cost = { timed_is, timed_ws } };
  *     struct exp_choice_sum sum = { 0 };
@@ -24,7 +24,7 @@ enum { EXP_CHOICE_MOST = EXP_MAX_ALGOS }; /* alternatives */
 
 struct exp_choice {
     size_t n, chosen;                   /* alternatives, by number; n is set before, chosen by exp_choose */
-    struct value by[EXP_CHOICE_MOST];   /* the numbers that decide: the alternative of the least number is chosen */
+    struct value by[EXP_CHOICE_MOST];   /* numbers that decide: the alternative of the least number is chosen */
     struct value cost[EXP_CHOICE_MOST]; /* by the yardstick */
 };
 
@@ -34,29 +34,29 @@ void exp_choose(struct exp_choice *c);
 /* Returns the alternative of the least cost; of equal costs, the first. */
 size_t exp_choice_best(const struct exp_choice *c);
 
-/* Return why nothing can be chosen, and why a choice cannot be judged: the first reason of a number; NULL: it can. */
+/* Return why nothing can be chosen, and why a choice cannot be judged: the first reason of a number; NULL: no reason. */
 const char *exp_choice_why_none(const struct exp_choice *c);
 const char *exp_choice_why_not_judged(const struct exp_choice *c);
 
-/* Tell of a choice that can be judged: no alternative costs less; all alternatives cost the same. */
+/* Tell of a choice with known costs whether no alternative costs less, and whether all costs are equal. */
 bool exp_choice_is_right(const struct exp_choice *c);
 bool exp_choice_is_tie(const struct exp_choice *c);
 
-/* Tells of two alternatives whether their costs are known and differ by more than this factor, which is at least 1. */
+/* Tells whether the costs of two alternatives are known and differ by more than a factor of at least 1. */
 bool exp_choice_matters(const struct exp_choice *c, double factor);
 
-/* Sums over choices among the same alternatives. Starts from { 0 }. */
+/* Sums over choices among equal alternatives. Starts from { 0 }. */
 struct exp_choice_sum {
-    size_t n, n_right, n_tie;         /* choices; right choices; choices among equal costs, which are right */
+    size_t n, n_right, n_tie;         /* choices; right choices; choices among equal costs, all right */
     size_t n_chosen[EXP_CHOICE_MOST]; /* choices of each alternative */
-    double cost[EXP_CHOICE_MOST];     /* costs if one alternative is always chosen */
+    double cost[EXP_CHOICE_MOST];     /* costs if an alternative is always chosen */
     double chosen, best;              /* costs of the choices, and of the best alternatives */
 };
 
-/* Adds a choice; one that cannot be judged adds nothing. */
+/* Adds a choice; a choice with an unknown cost adds nothing. */
 void exp_choice_add(struct exp_choice_sum *s, const struct exp_choice *c);
 
-/* Return the share of right choices, and what the choices cost beyond the best alternatives; NaN: nothing is added. */
+/* Return the share of right choices, and the costs of the choices beyond the best costs; NaN: nothing is added. */
 double exp_choice_right_percent(const struct exp_choice_sum *s);
 double exp_choice_regret_percent(const struct exp_choice_sum *s);
 
@@ -64,7 +64,7 @@ double exp_choice_regret_percent(const struct exp_choice_sum *s);
 
 struct exp_report;
 
-/* Writes picks.csv. Returns 0, or -errno with one line in why. */
+/* Writes picks.csv. Returns 0, or -errno with a line in why. */
 int exp_picks_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
 /* Says the choices in a sentence or two; "" if there are no simulated cycles. */

@@ -11,7 +11,7 @@
 
 /* ---- variants and yardsticks ---- */
 
-/* Returns the cycles of Eq. 6 as CSA's equations have them. */
+/* Returns the cycles of Eq. 6 with lines by CSA's equations. */
 static double exp_csa_cycles(const struct exp_case *c)
 {
     return c->tiling[c->algo->schedule].total_cycles;
@@ -64,14 +64,14 @@ static const size_t needed[] = { AT(layer_index),
                                  AT(of[M_measured_speedup_low]),
                                  AT(of[M_measured_speedup_high]) };
 
-/* Reads what `make experiment` left; without the file, a line in why says how to make it. */
+/* Reads a table of `make experiment`; without the file, a line in why says how to make the table. */
 static void read_times(struct rec_rows *layers, const char *path, struct exp_why *why)
 {
     if (rec_read_some(layers, &exp_layers_table, path, needed, sizeof needed / sizeof needed[0], why) == -ENOENT)
         exp_fail(why, -ENOENT, "there is no '%s'; make experiment writes one", path);
 }
 
-/* Tells whether a row is of the same layer, micro-kernel and caches, timed on a computer that is the machine. */
+/* Tells whether a row is of a case's layer, micro-kernel and caches, timed on a computer that is the machine. */
 static bool is_of(const struct exp_layers_row *row, const struct exp_case *c, enum exp_cache_state caches)
 {
     return row->layer_index == c->layer->index && !strcmp(row->layer, c->layer->name) &&
@@ -129,7 +129,7 @@ static void measure_variant(struct exp_judgement *v, size_t i, const struct sim_
     v->choice[EXP_ESTIMATED_CYCLES].cost[i] = why_not ? value_none(why_not) : value_of(exp_estimate(m, c).total_cycles);
 }
 
-/* Makes CSA's choice, in which no cost is known: the same for all yardsticks. */
+/* Makes CSA's choice, without costs. */
 static struct exp_choice csa_choice(const struct exp_experiment *e, const struct exp_case *first)
 {
     struct exp_choice choice = { .n = EXP_N_VARIANTS, .chosen = EXP_N_VARIANTS };
@@ -146,7 +146,7 @@ static struct exp_choice csa_choice(const struct exp_experiment *e, const struct
     return choice;
 }
 
-/* Judges one layer. All variants have been replayed, Base if it can be. */
+/* Judges a layer. All variants have been replayed, Base if possible. */
 static void judge(struct exp_judgement *v, const struct exp_experiment *e, size_t layer, const struct rec_rows *times,
                   enum exp_cache_state caches)
 {
@@ -248,7 +248,7 @@ static double percent(size_t part, size_t whole)
     return 100.0 * (double)part / (double)whole;
 }
 
-/* Estimates the numbers that the paper prints, too. */
+/* Estimates numbers that the paper prints. */
 static void quote(const struct exp_judge_report *r, struct exp_judge_model *model)
 {
     const struct exp_judge_total *t = &model->total;
@@ -303,7 +303,7 @@ void exp_judge_report_model(struct exp_judge_report *r, const struct exp_experim
     model->issue_speedup = model->total.base.issue_cycles / model->total.chosen.issue_cycles;
 }
 
-/* Has geometric means of the models' speed-ups, as the paper's Table 2 has them. */
+/* Speed-ups of all models are geometric means, as in the paper's Table 2. */
 void exp_judge_report_finish(struct exp_judge_report *r)
 {
     const size_t n = r->n_models;

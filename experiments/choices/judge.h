@@ -1,6 +1,6 @@
 /*
- * Was CSA's choice of schedule the best one? For each layer, all variants, plans that are made by different rules, are
- * replayed and compared by several yardsticks. The cost of a choice over the best variant is its regret. Internal to
+ * Was CSA's choice of schedule the best choice? Variants are plans by different rules: for each layer, all variants are
+ * replayed and compared by several yardsticks. The cost of a choice beyond the best variant is the regret. Internal to
  * the folder, and for its tests.
  */
 #ifndef EXPERIMENTS_CHOICES_JUDGE_H
@@ -21,12 +21,12 @@
 /* ---- variants and yardsticks ---- */
 
 /*
- * The variants, each once: columns, tables and figures are made of these lines, in this order, and of exp_variants. One
- * record each, behind the arguments that the user of the list gives:
+ * The variants, each once: columns, tables and figures are made of these lines, in this order, and of exp_variants. A
+ * record each, behind the arguments of EXP_EACH_VARIANT:
  *
  *     VARIANT(..., number, name in columns, description)
  *
- * Ratios are a later variant's value over the first one's.
+ * Ratios are a later variant's value over the first variant's.
  */
 #define EXP_EACH_VARIANT(VARIANT, ...)                                                                                 \
     VARIANT(__VA_ARGS__, EXP_VARIANT_IS, "is", "input stationary")                                                     \
@@ -38,7 +38,7 @@ enum { EXP_EACH_VARIANT(EXP_VARIANT_NUMBER, ) EXP_N_VARIANTS };
 
 struct exp_variant {
     const char *name, *what;                     /* as in the list */
-    const char *title, *algo;                    /* in tables; the algorithm that plans it: bench/case/algos.def */
+    const char *title, *algo;                    /* title: in tables; algo: plans the variant (bench/case/algos.def) */
     double (*predict)(const struct exp_case *c); /* in cycles; NULL: nothing predicts it */
 };
 
@@ -51,12 +51,12 @@ extern const struct exp_variant exp_variants[EXP_N_VARIANTS];
 int exp_variants_select(unsigned *algos, struct exp_why *why);
 
 /*
- * The yardsticks, each once: columns, tables and figures are made of these lines. One record each:
+ * The yardsticks, each once: columns, tables and figures are made of these lines. A record each:
  *
  *     YARDSTICK(number, name in columns, unit, meaning, label for people, colour in figures)
  *
- * The first three count lines that cross a border, both ways: fetched, written back. Their levels are the machine's
- * first, second and last, as CSA takes them; they have no label, as the machine's file names the levels.
+ * The first three count lines that cross a border, both ways: fetched, written back. The levels are the machine's
+ * first, second and last level, as in CSA; the machine's file names the levels, so a label is made at run time.
  */
 /* clang-format off */
 #define EXP_EACH_YARDSTICK(YARDSTICK)                                                                                  \
@@ -91,7 +91,7 @@ struct exp_judgement {
     const struct exp_layer *layer;
     bool is_pointwise;
     struct exp_choice choice[EXP_N_YARDSTICKS]; /* CSA's, by its predicted cycles, judged by each yardstick */
-    struct exp_choice clock;                    /* the same choice, judged by ns that `make experiment` measured */
+    struct exp_choice clock;                    /* CSA's, judged by times of `make experiment`, in ns */
     struct exp_ratio measured;                  /* speed-up of the choice over Base */
     struct exp_estimate base, estimate;         /* of Base; of the choice. NaN: not estimated */
     double speedup, issue_speedup;              /* estimated, base over the choice: with loads waiting, or not */
@@ -108,13 +108,13 @@ struct exp_judge_total {
 
 void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v);
 
-/* Returns what the choices cost beyond the best variants, in percent; infinite if these cost nothing. */
+/* Returns the costs of the choices beyond the best costs, in percent; infinite if the best costs are 0. */
 double exp_judge_regret_percent(const struct exp_choice_sum *s);
 
-/* What the clock says of the layers whose variants and Base were all timed, and what was estimated of these layers. */
+/* Times and estimates of the layers whose variants and Base were all timed. */
 struct exp_judge_clock {
     struct exp_choice_sum sum; /* CSA's choices, in ns; n: timed layers */
-    size_t n_pays, n_loses;    /* the choice is faster or slower than Base, with its whole interval */
+    size_t n_pays, n_loses;    /* the choice is faster or slower than Base, with the whole interval */
     struct exp_ratio speedup;  /* of the choices over Base, summed */
     double estimated_speedup, estimated_issue_speedup;
     struct exp_accuracy accuracy, issue_accuracy; /* of the estimates, with loads waiting or not */
@@ -122,7 +122,7 @@ struct exp_judge_clock {
 
 void exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v, size_t n);
 
-/* Numbers that the paper prints of all layers, and that ours stand beside (quotes in judge_print.c). */
+/* Numbers that the paper prints of all layers (quotes in judge_print.c). */
 enum exp_judge_quote {
     EXP_QUOTE_WON_PERCENT,
     EXP_QUOTE_MAX_SPEEDUP,
@@ -145,26 +145,25 @@ struct exp_judge_model {
 
 /* ---- all models ---- */
 
-/* Machine and reasons must outlive it. */
+/* Machine and reasons must outlive the report. */
 struct exp_judge_report {
     const struct sim_machine *machine;
     enum exp_cache_state caches;
     const char *arch;            /* "x86", "P10" or "": whose published numbers to show */
     bool has_whole_models;       /* no layers were left out: the paper's numbers about models compare */
-    bool has_whole_set;          /* nor models: those about all of them, too */
-    const char *why_no_estimate; /* NULL: there is one */
+    bool has_whole_set;          /* nor models: the paper's numbers about all models compare */
+    const char *why_no_estimate; /* NULL: estimated */
     const char *why_no_base;     /* NULL: Base was replayed */
     struct exp_published published;
-    struct exp_judge_model *model; /* [n_models], the last one "all" once finished */
+    struct exp_judge_model *model; /* [n_models]; once finished, the last is "all" */
     size_t n_models;
     struct exp_judgement *verdict; /* [n_verdicts]; their layers live as long as the models do */
     size_t n_verdicts;
 };
 
 /*
- * Judges all layers of a replayed experiment, which was made with exp_variants_select, with the times that `make
- * experiment` left in times_path, its layers.csv, if they are the machine's; times_path NULL: there are none, for a
- * reason.
+ * Judges all layers of a replayed experiment, which was made with exp_variants_select. Times are the machine's in
+ * times_path, the layers.csv of `make experiment`; times_path NULL: no times, for the reason why_no_times.
  */
 void exp_judge_report_model(struct exp_judge_report *r, const struct exp_experiment *e, const char *times_path,
                             const char *why_no_times);
@@ -173,13 +172,13 @@ void exp_judge_report_model(struct exp_judge_report *r, const struct exp_experim
 void exp_judge_report_finish(struct exp_judge_report *r);
 void exp_judge_report_release(struct exp_judge_report *r); /* a half-built report is fine */
 
-/* Says why a yardstick has no numbers; NULL if it has. */
+/* Says why a yardstick has no numbers; NULL: numbers are known. */
 static inline const char *exp_judge_why_not(const struct exp_judge_report *r, enum exp_yardstick y)
 {
     return y == EXP_ESTIMATED_CYCLES ? r->why_no_estimate : NULL;
 }
 
-/* Says why the comparison of Base with SConv has no numbers; NULL if it has. */
+/* Says why the comparison of Base with SConv has no numbers; NULL: numbers are known. */
 static inline const char *exp_judge_why_no_comparison(const struct exp_judge_report *r)
 {
     return r->why_no_estimate ? r->why_no_estimate : r->why_no_base;
@@ -190,13 +189,13 @@ static inline const char *exp_judge_why_no_comparison(const struct exp_judge_rep
 extern const struct rec_table exp_judge_layers_table, exp_judge_models_table, exp_judge_ratios_table,
     exp_judge_speedups_table;
 
-/* Writes all tables. Returns 0, or -errno with one line in why. */
+/* Writes all tables. Returns 0, or -errno with a line in why. */
 int exp_judge_tables_write(const struct exp_judge_report *r, const struct exp_outdir *dir, const char *what,
                            struct exp_why *why);
 
 /*
- * Return what the paper prints: of all layers; and a model's convolution speed-up in its Table 2, of "all" the
- * geometric mean. NaN if there is nothing that compares.
+ * Return numbers of the paper: a number about all layers; a model's convolution speed-up in Table 2, of "all" the
+ * geometric mean. NaN if no number compares.
  */
 double exp_judge_quoted(const struct exp_judge_report *r, enum exp_judge_quote quote);
 double exp_judge_paper_speedup(const struct exp_judge_report *r, const struct exp_judge_model *model);

@@ -7,7 +7,7 @@
 #include "experiments/base/text.h"
 #include "experiments/bench/course/course.h"
 
-/* ---- what the paper prints ---- */
+/* ---- numbers of the paper ---- */
 
 static const struct {
     const char *title, *figure, *about, *metric;
@@ -94,7 +94,8 @@ static void print_model(const struct exp_judge_report *r, const struct exp_judge
 
 static void print_yardsticks(const struct exp_judge_report *r, FILE *out)
 {
-    const struct exp_judge_model *last = &r->model[r->n_models > 2 ? r->n_models - 1 : 0]; /* one model needs no sum */
+    const struct exp_judge_model *last =
+        &r->model[r->n_models > 2 ? r->n_models - 1 : 0]; /* a single model needs no sum */
 
     print_heading(r, out);
     for (const struct exp_judge_model *m = r->model; m <= last; m++)
@@ -110,7 +111,7 @@ static void print_paper(FILE *out, double value)
         fprintf(out, " %8.2f", value);
 }
 
-/* Prints lines about all layers: what was estimated, measured here and published. */
+/* Prints lines about all layers: estimated, measured here, published. */
 static void print_quotes(const struct exp_judge_report *r, FILE *out)
 {
     const struct exp_judge_model *all = &r->model[r->n_models - 1];
@@ -243,7 +244,7 @@ static void say_estimates(const struct exp_judge_report *r, const struct exp_jud
     }
 }
 
-/* Says which models it is about: all seven, or their names, of many the first. */
+/* Names the models: all seven, or names, of many models the first seven. */
 static void say_models(const struct exp_judge_report *r, size_t n, FILE *out)
 {
     enum { MOST = 7 };

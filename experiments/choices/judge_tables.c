@@ -9,7 +9,7 @@
 static const char nothing[] = "the better schedule moves nothing",
                   no_clock[] = "the machine's file does not state clock_ghz";
 
-/* Returns a number; none if it is not finite: for a reason, or else for the division by nothing that made it. */
+/* Returns a number; none if the number is not finite, for a reason (why, or else otherwise). */
 static struct value known(double number, const char *why, const char *otherwise)
 {
     return value_if_finite(number, why ? why : otherwise);

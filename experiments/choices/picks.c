@@ -36,7 +36,7 @@ static const struct rec_field fields[] = {
 
 const struct rec_table exp_picks_table = REC_TABLE("picks.csv", fields, ROW);
 
-/* Returns the choice among the algorithms of a layer; cases[n_algos] are of that layer. */
+/* Returns the choice among the algorithms of a layer; cases[n_algos] are of the layer. */
 static struct exp_choice choice_of(const struct exp_report *r, const struct exp_case *cases)
 {
     const struct exp_setup *s = r->e->setup;

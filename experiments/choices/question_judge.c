@@ -1,7 +1,7 @@
 /*
- * CSA before the judge. For every layer of whole networks it replays all schedules, finds the best one, names the price
- * of CSA's choice, and estimates the time of Base and SConv beside what the paper measured. `judge --help` lists the
- * options; the Makefile passes them on.
+ * CSA before the judge. For every layer of whole networks, all schedules are replayed, the best schedule is found, and
+ * the price of CSA's choice is named. Estimated times of Base and SConv stand beside the paper's. `judge --help` lists
+ * the options; the Makefile passes options on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
     return err;
 }
 
-/* Returns the path of the table that an experiment with these layers left; NULL, with a line in why. From malloc. */
+/* Returns the path of layers.csv of an experiment with these layers, from malloc; NULL, with a line in why. */
 static char *table_of_experiment(const struct session *s, const char *layers, const struct exp_model *model,
                                  struct exp_why *why)
 {
@@ -97,7 +97,7 @@ static char *table_of_experiment(const struct session *s, const char *layers, co
     return path;
 }
 
-/* Finds the times of the layers that were asked for: an experiment's with the same LAYERS, else the whole model's. */
+/* Finds the times of LAYERS: of an experiment with equal LAYERS, else of an experiment with the whole model. */
 static char *find_times(const struct session *s, const struct exp_model *model, struct exp_why *why)
 {
     char *path = table_of_experiment(s, s->options.layers, model, why);

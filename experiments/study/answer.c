@@ -1,11 +1,11 @@
-/* The answer, and what was to be reached. */
+/* The answer, and the targets. */
 #include "experiments/study/study.h"
 
 #include <math.h>
 
 /* ---- schedules ---- */
 
-/* The table has these rules in this order: what may be known comes last. */
+/* The table has these rules in this order: rules that know measured times come last. */
 static const enum exp_study_rule told[] = { EXP_STUDY_BY_CSA, EXP_STUDY_ALWAYS_WS, EXP_STUDY_BY_CSA2,
                                             EXP_STUDY_BY_SHAPE, EXP_STUDY_BY_OTHER };
 
@@ -25,11 +25,11 @@ static void widen(struct range *r, double x)
 
 /* Counts over all recordings how often rules are right. */
 struct record {
-    size_t n, n_better; /* recordings; in which CSA is right more often than each of the constants */
+    size_t n, n_better; /* recordings; CSA is right more often than each constant */
     struct range csa, ws;
 };
 
-/* Returns what a rule does in a source and state, by number: those of other tiles are in it, too. */
+/* Returns the tally of a rule in a source and state, by number, sources of all tiles. */
 static struct exp_study_tally tally(const struct exp_study_work *w, size_t i, enum exp_study_rule rule,
                                     enum exp_study_part part)
 {
@@ -74,7 +74,7 @@ static void print_table(const struct exp_study_work *w, FILE *out)
     }
 }
 
-/* Prints csa2 beside the constant where it was not fitted: how often it is right, its cost, how often it chooses IS. */
+/* Prints csa2 beside the constant on layers that csa2 was not fitted to: share of right choices, regret, choices of IS. */
 static void print_others(const struct exp_study_work *w, FILE *out)
 {
     fprintf(out, "| times | layers | always WS | csa2 | csa2 chooses IS in |\n|---|---:|---:|---:|---:|\n");
@@ -139,7 +139,7 @@ static void say_schedules(const struct exp_study_work *w, FILE *out)
 
 /* ---- lines ---- */
 
-/* Says what the replay makes of an equation, from the lowest to the highest of machines and schedules. */
+/* Prints an equation's prediction over the replay's count, from the lowest to the highest of machines and schedules. */
 static void say_equation(const struct exp_study_work *w, enum exp_study_equation equation, FILE *out)
 {
     struct range ratio = nothing, rank = nothing;
@@ -171,7 +171,7 @@ static void say_lines(const struct exp_study_work *w, FILE *out)
     fprintf(out, ", because it takes each packed copy of an element for a line from memory.\n");
 }
 
-/* ---- what is left out ---- */
+/* ---- effects that CSA leaves out ---- */
 
 static void say_left_out(const struct exp_study_work *w, FILE *out)
 {

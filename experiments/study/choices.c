@@ -27,7 +27,7 @@ static bool is_same_shape(const struct exp_study_point *a, const struct exp_stud
     return conv_problem_equal(&a->layer->problem, &b->layer->problem);
 }
 
-/* Says what is looked at of a point: the cycles of a schedule, or log(IS / WS). */
+/* A number of a point: the cycles of a schedule, or log(IS / WS). */
 enum look { AT_IS = CSA_IS, AT_WS = CSA_WS, AT_RATIO };
 
 static double look_at(const struct exp_study_point *p, enum look look)
@@ -87,7 +87,7 @@ static bool belongs(const struct exp_study_point *p, enum csa2_state state, enum
     return p->state == state && exp_study_has_schedules(p) && exp_study_is_in(p->is_training, part);
 }
 
-/* Makes the choice of a rule in a point. Returns false if it chooses nothing. */
+/* Makes the choice of a rule in a point. Returns false if the rule chooses nothing. */
 static bool choose(struct exp_choice *c, const struct exp_study_source *s, size_t point, enum exp_study_rule rule)
 {
     const struct choice of = { s, point };
@@ -125,7 +125,7 @@ struct exp_study_tally exp_study_tally_of(const struct exp_study_source *s, enum
 
 double exp_study_tie_of(const struct exp_study_source *s, enum csa2_state state)
 {
-    struct exp_study_source tried = *s; /* looks at what s has */
+    struct exp_study_source tried = *s; /* with the arrays of s */
     double best = 0, least = (double)INFINITY;
 
     for (int percent = 0; percent <= 20; percent++) {
@@ -187,7 +187,7 @@ struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum cs
 
 /* ---- the better of Base and SConv ---- */
 
-/* A layer: the choice of Base or SConv, as csa2 schedules it, by predicted cycles; and the recording's second measure. */
+/* A layer: the choice of Base or SConv, scheduled by csa2, by predicted cycles; and the recording's second measure. */
 struct match {
     const struct exp_study_point *point;
     struct exp_choice choice;
@@ -219,7 +219,7 @@ static double cost(const struct match *m, size_t side)
     return m->choice.cost[side].number;
 }
 
-/* Adds the choice of somebody who knows which side is the faster one. */
+/* Adds the choice of a side by somebody who knows a measured time. */
 static void add_known(struct exp_choice_sum *s, const struct match *m, bool takes_sconv)
 {
     struct exp_choice choice = m->choice;
@@ -228,7 +228,7 @@ static void add_known(struct exp_choice_sum *s, const struct match *m, bool take
     exp_choice_add(s, &choice);
 }
 
-/* Tells whether SConv is the faster one in the median layer of this shape. */
+/* Tells whether SConv is faster in the median layer of equal shape. */
 static bool wins_by_shape(const struct match *all, size_t n, const struct match *m, double *scratch)
 {
     size_t n_same = 0;

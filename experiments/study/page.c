@@ -1,4 +1,4 @@
-/* The study's page: the answer, what was reached, and the tables. */
+/* The study's page: the answer, the targets, and the tables. */
 #include "experiments/study/study.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static void print_number(double value, const char *after, FILE *out)
         fprintf(out, "-%s", after);
 }
 
-/* Ends a table's head of so many columns: the first ones hold words, the others numbers. */
+/* Ends the head of a table of n columns: n_words columns of words, then columns of numbers. */
 static void end_head(size_t n_words, size_t n, FILE *out)
 {
     fprintf(out, "\n|");
@@ -68,7 +68,7 @@ static void print_costs(const struct exp_study_source *source, size_t n, FILE *o
     }
 }
 
-/* The ties that csa2 has, and what this run fits. */
+/* Prints csa2's ties, and the ties that this run fits. */
 static void print_ties(const struct exp_study_source *source, size_t n, FILE *out)
 {
     const char *before = "Weight stationary is chosen where csa2 predicts input stationary to be faster by less than";
@@ -100,7 +100,7 @@ static void print_tile(const struct exp_study_source *s, FILE *out)
     }
 }
 
-/* Says what the names in the table stand for. */
+/* Explains the names in the table. */
 static void print_sources(const struct exp_study_source *source, size_t n, FILE *out)
 {
     fprintf(out, "\nDecided: both measures say that the same schedule is faster. Micro-kernels and second measures:");
@@ -116,7 +116,7 @@ static void print_sources(const struct exp_study_source *source, size_t n, FILE 
 static void print_choices(const struct exp_study_work *w, FILE *out)
 {
     const size_t n_recordings = w->n_sources * CSA2_N_STATES;
-    size_t n_own = 0; /* sources before those of other tiles */
+    size_t n_own = 0; /* sources of own tiles: they come first */
 
     while (n_own < w->n_sources && !w->source[n_own].is_other_tile)
         n_own++;

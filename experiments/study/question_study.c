@@ -1,6 +1,6 @@
 /*
- * The study of the cost models: does CSA choose what the clock says is faster, and can a model do that? `study --help`
- * lists the options; the Makefile passes them on.
+ * The study of the cost models: does CSA choose the faster schedule by the clock, and can a model do so? `study --help`
+ * lists the options; the Makefile passes options on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct session {
     struct exp_why why;
 };
 
-/* Says what was studied: models, layers, and the computer that times here are of. */
+/* Describes the study: models, layers, and this computer. */
 static void describe(struct session *s)
 {
     const char *commit = *s->options.commit ? s->options.commit : "unknown";

@@ -1,4 +1,4 @@
-/* Runs of SConv that are compared: plans of a sample of layers, and their replay. */
+/* Runs of SConv: plans of a sample of layers, and the replay of the plans. */
 #include "experiments/study/study.h"
 
 #include <math.h>
@@ -31,13 +31,13 @@ static struct csa_tiling halve(const struct conv_problem *p, const struct csa_ca
     return both[csa_choose(both)];
 }
 
-/* Returns how many fit, at least one. */
+/* Returns how many items fit, at least 1. */
 static size_t at_most(double room, double each)
 {
     return room >= each ? (size_t)(room / each) : 1;
 }
 
-/* Takes the largest Nc, K2 and K3 that fit, one after the other: where a search between 1 and all ends. */
+/* Takes the largest Nc that fits, then the largest K2, then the largest K3: a search between 1 and all ends there. */
 static struct csa_tiling search(const struct conv_problem *p, const struct csa_caches *c, const struct conv_ukr *u)
 {
     struct csa_tiling own = halve(p, c, u);
@@ -85,7 +85,7 @@ static bool is_same(const struct exp_study_run *run, const struct csa_tiling *t,
            run->tiling.k2 == t->k2 && run->tiling.k3 == t->k3;
 }
 
-/* Returns the number of the run with this tiling, which is added if there is none. */
+/* Returns the number of the run with this tiling; adds the run if no run has the tiling. */
 static size_t add_run(struct making *m, struct csa_tiling t, const struct conv_ukr *u)
 {
     const struct conv_problem *p = &m->layer->layer->problem;
@@ -112,7 +112,7 @@ static size_t add_run(struct making *m, struct csa_tiling t, const struct conv_u
     return i;
 }
 
-/* All of both schedules: Nc, K2 and K3 divide what there is into 1, 2, 4, 8 or 16 nearly equal parts. */
+/* Adds tilings of both schedules: Nc, K2 and K3 divide channels and tiles into 1, 2, 4, 8 or 16 nearly equal parts. */
 static void add_exhaustive(struct making *m, const struct conv_ukr *u)
 {
     const struct conv_problem *p = &m->layer->layer->problem;
@@ -148,8 +148,8 @@ static void add_other_ukrs(struct making *m, const struct conv_ukr *u)
 }
 
 /*
- * Makes a square micro-kernel, for which neither kind of tile is the larger one: full tiles are another one's edge
- * tiles with as many filters as windows, which its function computes, too.
+ * Makes a square micro-kernel, in which tiles of filters are as large as tiles of windows: an edge tile of a larger
+ * micro-kernel, whose function computes edge tiles, too.
  */
 static void make_square(struct exp_study_runs *r, const struct conv_ukr *u)
 {

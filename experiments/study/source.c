@@ -80,7 +80,7 @@ struct exp_study_point *exp_study_times_add(struct exp_study_times *t, const str
     return p;
 }
 
-/* Finds the point of a layer, which is the last one if it is there at all, or adds it. */
+/* Returns the point of a layer, which can only be the last point; adds a point if the last is another layer's. */
 static struct exp_study_point *point_of(struct exp_study_times *t, const struct exp_model *model,
                                         const struct exp_layer *layer, enum csa2_state state)
 {
@@ -89,7 +89,7 @@ static struct exp_study_point *point_of(struct exp_study_times *t, const struct 
     return last && last->layer == layer && last->state == state ? last : exp_study_times_add(t, model, layer, state);
 }
 
-/* Says what is wrong with a row; NULL if nothing is. */
+/* Says why a row is refused; NULL if the row is good. */
 static const char *why_not_row(const struct exp_times_row *row, const struct exp_algo *algo)
 {
     if (!algo || algo->members)
@@ -213,7 +213,7 @@ static void add(struct equations *e, const struct exp_study_sample *s, size_t n_
     }
 }
 
-/* Solves by turns: each cost is the best one for the others as they are, or 0. */
+/* Solves by turns: sets each cost to its optimum while the rest stays, or to 0. */
 static void solve(const struct equations *e, size_t n_terms, double *cost)
 {
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
@@ -227,7 +227,7 @@ static void solve(const struct equations *e, size_t n_terms, double *cost)
     }
 }
 
-/* Returns the weight of a sample beside those that the costs so far explain. */
+/* Returns the weight of a sample: 1 if the costs so far explain the sample, less for an outlier. */
 static double trust(const struct exp_study_sample *s, size_t n_terms, const double *cost)
 {
     double sum = exp_study_sum(s, n_terms, cost);
@@ -348,9 +348,8 @@ enum csa_schedule exp_study_csa2_choice(const struct exp_study_source *s, size_t
 }
 
 /*
- * Fills the view of a point's schedule, and makes its sample. One micro-kernel ran: its loads are as many per
- * multiply-add in all layers, and their cost cannot be told from that of the multiply-adds, which is what it is counted
- * as.
+ * Fills the view of a point's schedule, and makes a sample. A single micro-kernel ran: loads per multiply-add are equal
+ * in all layers. A fit cannot separate the cost of loads from the cost of multiply-adds, so loads count as 0.
  */
 static struct exp_study_sample view_schedule(struct exp_study_source *s, size_t point, enum csa_schedule schedule)
 {

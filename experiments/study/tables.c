@@ -1,4 +1,4 @@
-/* The tables that the study leaves: a function for each fills its rows. */
+/* The tables of the study: a function per table fills the rows. */
 #include "experiments/study/study.h"
 
 /* ---- choices.csv ---- */
@@ -157,7 +157,7 @@ static void put_costs(struct exp_csv *csv, const void *of)
 /* ---- terms.csv, left_out.csv ---- */
 
 struct term_row {
-    const char *machine, *schedule, *equation, *differs; /* what is left out of the counts, or other caches */
+    const char *machine, *schedule, *equation, *differs; /* effects left out of the counts, or changed caches */
     struct exp_study_agreement a;
 };
 

@@ -13,7 +13,7 @@ const struct exp_study_names exp_study_equations[EXP_STUDY_N_EQUATIONS] = {
 #undef EQUATION
 };
 
-/* The number of an equation for a run, and that of the replay. */
+/* The number of an equation for a run, and the number of the replay. */
 struct pair {
     double predicted, simulated;
 };
@@ -115,7 +115,7 @@ void exp_study_tilings_fit(struct exp_study_tilings *t)
             sample[n++].weight = 1.0 / (double)layer->n;
         }
     }
-    if (n) { /* else those of the committed line have to do */
+    if (n) { /* else the committed costs stay */
         exp_study_fit(sample, n, CSA2_N_TERMS, t->model.cycles_of);
         t->model.fitted_on = t->name;
         t->model.is_fitted = true;
@@ -168,13 +168,13 @@ void exp_study_tilings_source(const struct exp_study_tilings *t, const struct co
     exp_study_source_finish(s);
     for (size_t i = 0; i < CSA_N_SCHEDULES * s->times.n; i++)
         tell(&s->view[i / CSA_N_SCHEDULES][i % CSA_N_SCHEDULES], run[i / CSA_N_SCHEDULES][i % CSA_N_SCHEDULES]);
-    memcpy(s->fitted, s->model.cycles_of, sizeof s->fitted); /* to all tilings, not to these alone */
+    memcpy(s->fitted, s->model.cycles_of, sizeof s->fitted); /* fitted to all tilings */
     free(run);
 }
 
 /* ---- tilings ---- */
 
-/* Returns what runs are compared by: the offset of a double. */
+/* Returns the yardstick of runs: the offset of a double. */
 static size_t cost_of(const struct exp_study_tilings *t)
 {
     return t->measure == EXP_STUDY_BY_CLOCK ? offsetof(struct exp_study_run, ns)

@@ -32,7 +32,7 @@ static char *what_of(const struct exp_study_runs *r, const struct exp_study_runs
     return text;
 }
 
-/* Prints what the times of all layers depend on. */
+/* Prints everything that the times of all layers depend on. */
 static char *setting_of(const struct exp_study_keeping *keeping)
 {
     const struct exp_rounds *rounds = &keeping->rounds;
@@ -48,11 +48,11 @@ static char *setting_of(const struct exp_study_keeping *keeping)
     return text;
 }
 
-/* Moves the times of runs to a result or from it. Twice the median is a whole number of ns. */
+/* Moves the times of runs to a result or from a result. Twice the median is a whole number of ns. */
 static void move_times(struct exp_result_moving *x, struct exp_study_run *run, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        uint64_t ns = x->to && !isnan(run[i].ns) ? (uint64_t)run[i].ns : 0; /* 0: this computer cannot run it */
+        uint64_t ns = x->to && !isnan(run[i].ns) ? (uint64_t)run[i].ns : 0; /* 0: not run on this computer */
         uint64_t half_ns = ns ? (uint64_t)(2 * run[i].other_ns) : 0;
         char name[48];
 
@@ -69,7 +69,7 @@ static void move_times(struct exp_result_moving *x, struct exp_study_run *run, s
 
 /* ---- timing ---- */
 
-/* Holds what all layers are timed with. */
+/* Rounds, cold caches and ruler of all layers. */
 struct timer {
     const struct exp_rounds *rounds;
     struct exp_cold cold;
@@ -101,7 +101,7 @@ static int empty(void *ctx)
     return 0;
 }
 
-/* Times the runs of a layer, and adds what the ruler found to the report. */
+/* Times the runs of a layer, and adds the ruler's findings to the report. */
 static int take_turns(struct timer *timer, struct timed *timed, size_t n, struct exp_ruler_report *report)
 {
     const size_t most = timer->rounds->most;
@@ -158,7 +158,7 @@ static int time_layer(struct exp_study_run *run, size_t n_runs, struct timer *ti
     return err;
 }
 
-/* Times a layer, and keeps its times unless they were disturbed. */
+/* Times a layer, and keeps the times unless the ruler says "disturbed". */
 static int time_and_keep(struct exp_study_run *run, size_t n, struct timer *timer, struct exp_store *store,
                          const struct exp_task *task, struct exp_study_timed *timed, struct exp_why *why)
 {
@@ -178,7 +178,7 @@ static int time_and_keep(struct exp_study_run *run, size_t n, struct timer *time
     return err;
 }
 
-/* Takes the times of a layer from the store, or times it. */
+/* Takes the times of a layer from the store, or times the layer. */
 static int time_or_take(struct exp_study_runs *r, const struct exp_study_runs_layer *l, struct timer *timer,
                         const struct exp_study_keeping *keeping, struct exp_study_timed *timed, struct exp_why *why)
 {

@@ -18,7 +18,7 @@ static const uint64_t enough_bytes = 64 << 20;
 /* The paper's two machines: tilings are replayed there. */
 static const char *const replayed[] = { "clx4208", "power10" };
 
-/* CSA's plans of all layers are replayed on these machines: the paper's, and the recorded computers. */
+/* CSA's plans of all layers are replayed on the paper's machines and on the recorded computers. */
 static const char *const planned[EXP_STUDY_N_PLANNED] = { "clx4208", "power10", "zen3", "spr" };
 
 const char exp_study_varied[] = "clx4208";
@@ -34,13 +34,13 @@ static int read_sources(struct exp_study_work *w, struct exp_why *why)
     return err;
 }
 
-/* A sample leaves large shapes out; who asks for all shapes gets them, too. */
+/* A sample leaves large shapes out; SAMPLE=0 has all shapes. */
 static struct exp_study_sampling sampling_of(const struct exp_study_work *w, enum exp_study_scope scope)
 {
     return (struct exp_study_sampling){ w->options->sample, w->options->sample ? most_macs : (double)INFINITY, scope };
 }
 
-/* Begins a part, which is said above its progress: finds the machine that it is about. */
+/* Begins a part: prints its name above the progress, and finds its machine. */
 static int begin(const struct exp_study_work *w, const char *what, const char *name, const char *which,
                  struct sim_machine *m, struct exp_why *why)
 {
@@ -48,7 +48,7 @@ static int begin(const struct exp_study_work *w, const char *what, const char *n
     return exp_machine_find(m, which, w->options->results, why);
 }
 
-/* Returns a machine's caches alone, as they are replayed through. */
+/* Returns a machine's caches alone, for replays. */
 static struct sim_machine caches_of(const struct sim_machine *m)
 {
     struct sim_machine alone = sim_machine_caches_alone(m);
@@ -77,7 +77,7 @@ static void scale(struct sim_level *l, double ways, double sets)
     l->n_sets = (uint64_t)((double)l->n_sets * sets);
 }
 
-/* Changes a level; own: as the file has it. L1 gets what follows one instruction, L2 what follows lines. */
+/* Changes a level; own is the level in the file. A stride prefetcher follows an instruction, a stream prefetcher lines. */
 static void change(const struct exp_study_variant *v, struct sim_level *l, const struct sim_level *own)
 {
     scale(l, v->ways > 0 ? v->ways : 1, v->sets > 0 ? v->sets : 1);
@@ -94,7 +94,7 @@ static void change(const struct exp_study_variant *v, struct sim_level *l, const
     l->no_write_allocate |= v->passes_stores;
 }
 
-/* Makes *m the variant of a machine's caches alone. Returns -EINVAL if it cannot be simulated. */
+/* Makes *m the variant of a machine's caches alone. Returns -EINVAL if the simulator refuses the variant. */
 static int make_variant(const struct exp_study_variant *v, const struct sim_machine *own, struct sim_machine *m,
                         struct exp_why *why)
 {
@@ -121,7 +121,7 @@ static bool has_prefetchers(const struct sim_machine *m)
 
 /* ---- CSA's schedules, replayed ---- */
 
-/* Makes the runs of both schedules as CSA plans them for a machine, and replays them through caches. */
+/* Makes runs of CSA's plans for a machine, both schedules, and replays the runs through caches. */
 static int replay_schedules(const struct exp_study_work *w, const struct exp_study_sampling *sampling,
                             const struct sim_machine *planned_for, const struct sim_machine *caches,
                             struct exp_study_runs *r, struct exp_why *why)
@@ -160,7 +160,7 @@ static int compare_terms(struct exp_study_work *w, struct exp_why *why)
     return err;
 }
 
-/* Replays plans for a machine's caches through other ones. */
+/* Replays plans for a machine's caches through changed caches. */
 static int leave_out(struct exp_study_work *w, struct exp_why *why)
 {
     const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
@@ -313,13 +313,13 @@ static void sum_up_rate(struct exp_study_micro *micro, const struct exp_experime
         finish(&micro->cycles[i]);
 }
 
-static bool is_replayed_alike(const struct exp_study_rate *a, const struct exp_study_rate *b)
+static bool has_equal_replay(const struct exp_study_rate *a, const struct exp_study_rate *b)
 {
     return a->issue.mac_rows == b->issue.mac_rows && a->issue.mac_columns == b->issue.mac_columns &&
            !strcmp(a->ukr, b->ukr) && !strcmp(a->core, b->core);
 }
 
-/* Replays record *n, and sums up those that are replayed alike: *n is the next one then. */
+/* Replays record *n, sums up the records that the replay serves, and sets *n to the next record. */
 static int replay_rate(struct exp_study_work *w, size_t *n, const struct sim_machine *m, const struct exp_model *sample,
                        struct exp_why *why)
 {
@@ -334,7 +334,7 @@ static int replay_rate(struct exp_study_work *w, size_t *n, const struct sim_mac
     err = err ? err : exp_setup_init(&setup, first->ukr, first->core, why);
     err = err ? err : exp_experiment_plan(&e, &setup, sample, algos, why);
     err = err ? err : exp_study_replay(&e, w->options->jobs, why);
-    for (; !err && *n < EXP_STUDY_N_RATES && is_replayed_alike(first, &exp_study_rates[*n]); ++*n)
+    for (; !err && *n < EXP_STUDY_N_RATES && has_equal_replay(first, &exp_study_rates[*n]); ++*n)
         sum_up_rate(&w->micro[*n], &e, &exp_study_rates[*n].issue);
     exp_experiment_release(&e);
     exp_setup_release(&setup);
@@ -367,8 +367,8 @@ static int replay_micro_kernels(struct exp_study_work *w, struct exp_why *why)
 /* ---- tilings ---- */
 
 /*
- * Takes sets off a last level that is larger than anything the sampled shapes use: a simulation of many short runs
- * would spend its time on emptying it.
+ * Takes sets off a last level that is larger than the tensors of the sampled shapes: a simulation of many short runs
+ * would spend most time on emptying the level.
  */
 static void shrink_last_level(struct sim_machine *m)
 {
@@ -378,7 +378,7 @@ static void shrink_last_level(struct sim_machine *m)
         last->n_sets /= 2;
 }
 
-/* Makes the runs of a sample on a machine, planned for its caches, and replays them. */
+/* Makes the runs of a sample, planned for a machine's caches, and replays the runs. */
 static int replay_tiling(struct exp_study_work *w, const char *name, const char *which, enum exp_study_measure measure,
                          struct exp_why *why)
 {
@@ -410,7 +410,7 @@ static int replay_tilings(struct exp_study_work *w, struct exp_why *why)
     return err;
 }
 
-/* Takes CSA's plans as sources of their own, one for each micro-kernel that was timed: the square one comes last. */
+/* Makes a source of CSA's plans for each micro-kernel that was timed: the square micro-kernel comes last. */
 static void take_sources(struct exp_study_work *w, const struct exp_study_tilings *t)
 {
     const struct conv_ukr *own = t->setup.ukr;
@@ -425,13 +425,13 @@ static void take_sources(struct exp_study_work *w, const struct exp_study_tiling
     }
 }
 
-/* Tells whether a commit says which sources were timed: there is one, and no source has changed since. */
+/* Tells whether a commit names the sources that were timed: without a commit or with changes, nothing does. */
 static bool has_name(const char *commit)
 {
     return *commit && !strstr(commit, "-dirty");
 }
 
-/* Times tilings here, and fits csa2 to them. */
+/* Times tilings here, and fits csa2 to the times. */
 static int time_tilings(struct exp_study_work *w, struct exp_why *why)
 {
     struct exp_study_tilings *t = &w->tilings[w->n_tilings];

@@ -1,4 +1,4 @@
-/* The cases as tasks of the results store, and jobs: tasks that one pass over one stream of accesses answers. */
+/* Cases as tasks of the results store, and jobs: a job is the tasks that a single pass over a stream of accesses answers. */
 #define _GNU_SOURCE /* tdestroy */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 /* ---- texts ---- */
 
-/* Returns everything but the machine that decides the counts of a case, from malloc. */
+/* Prints everything but the machine that decides the counts of a case; from malloc. */
 static char *what_of(const struct exp_sweep_case *x)
 {
     char plan[EXP_PLAN_TEXT_BYTES], *text = NULL;
@@ -62,7 +62,7 @@ static int compare(const void *a, const void *b)
     return order ? order : strcmp(x->setting, y->setting);
 }
 
-/* Finds the task of a case, or adds it. The tree holds the sweep's own tasks. */
+/* Finds the task of a case, or adds a task. The tree holds the sweep's own tasks. */
 static void list_case(struct exp_sweep *s, void **tree, size_t index)
 {
     struct exp_sweep_case *x = &s->cases[index];
@@ -94,15 +94,18 @@ static void keep(void *task)
 /* ---- grouping ---- */
 
 /*
- * What one pass over the accesses of a plan can serve is a job: machines whose first levels are the same
- * (sim_hierarchy_follow), and those of which a core's clock alone sees a difference, which are one simulation with a clock
- * each; without clocks, plain caches of one level that differ in their ways alone (sim/analysis/ways.h), too. One pass
- * for all ways takes as long as about four simulations: fewer are simulated. Machines that share levels are all in
- * memory at once. A clock takes 0.3 % of a simulation.
+ * A job is the tasks that a single pass over the accesses of a plan can serve:
+ *
+ *   equal first levels   several simulations follow the levels that they share (sim_hierarchy_follow)
+ *   equal counts         machines differ for a core's clock alone: a single simulation with a clock for each machine
+ *   plain caches         of a single level that differ in their ways alone, without clocks (sim/analysis/ways.h)
+ *
+ * A pass for all ways takes as long as about four simulations: fewer ways are simulated. Machines that share levels are
+ * in memory at the same time. A clock takes 0.3 % of a simulation.
  */
 enum { LEAST_WAYS = 5, MOST_SHARING = 8, MOST_CLOCKS = 64 };
 
-/* Returns a case of a task, and its machine. */
+/* Return a case of a task, and the machine of the case. */
 static const struct exp_sweep_case *case_at(const struct exp_sweep *s, size_t task)
 {
     return &s->cases[s->case_of[task]];
@@ -124,13 +127,13 @@ static int order(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Orders tasks by what of their machines decides counts. */
+/* Orders tasks by the part of their machines that decides counts. */
 static int by_counting(const struct exp_sweep *s, size_t a, size_t b)
 {
     return strcmp(case_at(s, a)->config->counting, case_at(s, b)->config->counting);
 }
 
-/* Orders tasks by their accesses; 0: they are the same. */
+/* Orders tasks by their accesses; 0: accesses are equal. */
 static int by_accesses(const struct exp_sweep *s, size_t a, size_t b)
 {
     const struct sim_issue *x = &machine_at(s, a)->issue, *y = &machine_at(s, b)->issue;
@@ -151,7 +154,7 @@ static int by_level(const struct sim_level *x, const struct sim_level *y)
     return found;
 }
 
-/* Orders tasks so that those that one pass can serve are together. */
+/* Orders tasks for jobs: tasks that a single pass can serve are neighbours. */
 static int by_place(const void *a, const void *b, void *sweep)
 {
     const size_t p = *(const size_t *)a, q = *(const size_t *)b;
@@ -177,13 +180,13 @@ static bool counts_ways(const struct sim_machine *x, const struct sim_machine *y
            x->level[0].line_bytes == y->level[0].line_bytes;
 }
 
-/* Tells whether the task behind another of its job is simulated with it, and has a clock of its own. */
+/* Tells whether a task shares the simulation of the task before, in the same job, and adds a clock alone. */
 static bool is_counted(const struct exp_sweep *s, size_t before, size_t task)
 {
     return has_clock(s, task) && !by_counting(s, before, task);
 }
 
-/* Returns how many of the first n tasks share the first levels of the first one, or are simulated with one that does. */
+/* Returns how many tasks, from the first of n on, share the first task's first levels or a simulation with a neighbour. */
 static size_t sharing(const struct exp_sweep *s, const size_t *task, size_t n)
 {
     const struct sim_machine *m = machine_at(s, task[0]);
@@ -200,7 +203,7 @@ static size_t sharing(const struct exp_sweep *s, const size_t *task, size_t n)
     return k;
 }
 
-/* Returns how many of the first n tasks one pass serves. */
+/* Returns how many tasks, from the first of n on, a single pass serves. */
 static size_t family(const struct exp_sweep *s, const size_t *task, size_t n)
 {
     const struct sim_machine *m = machine_at(s, task[0]);
@@ -215,7 +218,7 @@ static size_t family(const struct exp_sweep *s, const size_t *task, size_t n)
     return k < LEAST_WAYS ? 1 : k;
 }
 
-/* Puts the tasks in the order of jobs, and makes these. */
+/* Puts the tasks in the order of jobs, and makes the jobs. */
 static void group_tasks(struct exp_sweep *s)
 {
     struct exp_task *task = exp_copy_bytes(s->task, s->n_tasks, sizeof *task);
@@ -260,7 +263,7 @@ void exp_sweep_list_tasks(struct exp_sweep *s)
 
 /* ---- work ---- */
 
-#define LONGEST "longest_mac_instructions" /* of several cores, the one's that has most */
+#define LONGEST "longest_mac_instructions" /* of several cores, the core's with most */
 #define CYCLES "cycles"
 
 static void say_prefix(unsigned phase, char *text, size_t bytes)
@@ -314,7 +317,7 @@ static int hand_out(const struct exp_sweep_case *x, const struct exp_pool *pool,
     return err == -ENOTSUP ? exp_fail(why, err, "%s", reason) : err;
 }
 
-/* Takes what all cores counted, summed up. */
+/* Takes the counts of all cores, summed up. */
 static void put_cores(struct exp_result *result, const struct sim_machine *m, const struct sim_cores *cores,
                       size_t n_cores, const uint64_t *mac_instructions)
 {
@@ -395,9 +398,9 @@ static uint64_t cycles_of(const struct sim_clock *clock)
     return (uint64_t)cycles;
 }
 
-/* Holds the tasks of a job: several may have one hierarchy. */
+/* Holds the tasks of a job: several tasks may share a hierarchy. */
 struct shared {
-    struct sim_hierarchy **h; /* [n]; NULL: its machine cannot follow the first */
+    struct sim_hierarchy **h; /* [n]; NULL: the machine cannot follow the first */
     struct sim_clock *clock;  /* [n_clocks] */
     size_t n_clocks;
 };
@@ -431,8 +434,8 @@ static int share(const struct exp_sweep *s, size_t first, size_t i, struct share
 }
 
 /*
- * Replays n tasks whose machines share their first levels: what leaves these goes on to each, and a clock looks at it if
- * the task has one. A machine that cannot follow the first is fed by itself.
+ * Replays n tasks whose machines share their first levels: requests that leave the shared levels go on to each machine,
+ * and to the clocks of tasks with cycles. A machine that cannot follow the first is replayed by itself.
  */
 static int replay_together(const struct exp_sweep *s, size_t first, size_t n, const struct exp_pool *pool,
                            struct exp_result *result, struct exp_why *why)
@@ -465,7 +468,7 @@ static int replay_together(const struct exp_sweep *s, size_t first, size_t n, co
     return err;
 }
 
-/* Tells whether one pass for all ways serves a job. */
+/* Tells whether a pass for all ways serves a job. */
 static bool is_of_ways(const struct exp_sweep *s, size_t first, size_t n)
 {
     return n > 1 && !has_clock(s, first) && counts_ways(machine_at(s, first), machine_at(s, first + 1));
@@ -503,7 +506,7 @@ static void take(void *ctx, size_t task, const struct exp_result *r)
         c->cycles = 0;
 }
 
-/* Returns how many of a job's tasks are simulated: the others are looked at by a clock more. */
+/* Returns how many of a job's tasks are simulations: each further task is a clock. */
 static size_t simulations(const struct exp_sweep *s, size_t job)
 {
     size_t n = 1;
@@ -514,9 +517,8 @@ static size_t simulations(const struct exp_sweep *s, size_t job)
 }
 
 /*
- * Estimates a job: a pass for all ways takes as long as about four machines, what follows first levels a fifth of one,
- * half of one with prefetchers, and a clock next to nothing. Cores with a level in common take about three times as long
- * as one whose machine is plain.
+ * Estimates the seconds of a job. In units of a machine's simulation: a pass for all ways takes about 4, a machine that
+ * follows first levels 1/5, or 1/2 with prefetchers, a clock next to nothing. Several plain cores take about 3.
  */
 static double seconds(void *ctx, size_t job)
 {

@@ -18,7 +18,7 @@ const struct exp_sweep_case *exp_sweep_case_at(const struct exp_sweep *s, size_t
 
 /* ---- configurations ---- */
 
-/* Keys that are no machine's: how they are called, and where they go. */
+/* Keys that are not keys of a machine: name, kind, and where a number is stored. */
 enum own_kind { KERNEL, NUMBER };
 
 static const struct own_key {
@@ -53,7 +53,7 @@ static int read_number(size_t *to, const char *key, const char *value, struct ex
     return 0;
 }
 
-/* Applies the keys of a point. *ukr becomes the micro-kernel that it names, if it does. */
+/* Applies the keys of a point. *ukr becomes the value of the key ukr, if there is such a key. */
 static int apply(struct exp_sweep *s, size_t point, struct exp_sweep_config *c, const char **ukr, struct exp_why *why)
 {
     struct sim_setting *setting = exp_new(s->grids.n_keys, sizeof *setting);
@@ -118,7 +118,7 @@ static int make_config(struct exp_sweep *s, size_t point, struct exp_why *why)
 
 /* ---- plans ---- */
 
-/* Gives an SConv plan the tiles' numbers that are asked for, and tells whether these are what it had. */
+/* Gives an SConv plan the tiles' numbers of VARY, and tells whether CSA chose the same numbers. */
 static int retile(struct exp_sweep_config *c, struct conv_plan *plan, bool *is_own)
 {
     const struct csa_tiling own = plan->sconv.tiling;
@@ -185,11 +185,11 @@ static int plan_layer(struct exp_sweep *s, const struct exp_model *m, const stru
     return err;
 }
 
-/* ---- tiles that layers do not have ---- */
+/* ---- tiles larger than layers ---- */
 
 static const char *const tile_keys[EXP_SWEEP_N_TILES] = { "nc", "k2", "k3" };
 
-/* A number that every layer cuts is none of the sweep's: another one is simulated in its name. */
+/* Refuses a tile count that every layer would cut: a smaller count would be simulated under the larger name. */
 static int check_cut(const struct exp_sweep *s, struct exp_why *why)
 {
     for (size_t i = 0; i < s->grids.n_points; i++) {
@@ -204,7 +204,7 @@ static int check_cut(const struct exp_sweep *s, struct exp_why *why)
     return 0;
 }
 
-/* Tells whether an earlier configuration has said the same. */
+/* Tells whether an earlier configuration has cut the same count. */
 static bool was_said(const struct exp_sweep *s, size_t config, size_t tile)
 {
     for (size_t i = 0; i < config; i++) {

@@ -1,11 +1,11 @@
 /*
- * The plans of SConv that cost least, one for each layer, as the file that PLAN takes: plans.json. With a simulated core
- * that is a choice of schedule, tiles and micro-kernel by its clock, for a machine that need not be here.
+ * The plan of SConv that costs least, for each layer, as a file for PLAN: plans.json. With a simulated core, the clock of
+ * the core chooses schedule, tiles and micro-kernel, for a machine that need not be here.
  */
 #include "experiments/sweep/sweep.h"
 #include "kernels/emit/plan_json.h"
 
-/* Says why there is no such file: plans are for the machine's file as it is, and for one core. NULL if there is. */
+/* Says why there is no file: plans are for the unchanged file of the machine, and for a single core. NULL: a file. */
 static const char *why_no_plans(const struct exp_sweep *s)
 {
     for (size_t i = 0; i < s->grids.n_points; i++) {
@@ -17,17 +17,17 @@ static const char *why_no_plans(const struct exp_sweep *s)
     return NULL;
 }
 
-/* Tells whether a case was simulated and its plan can be noted. */
+/* Tells whether a case was simulated and has a plan for the file. */
 static bool is_candidate(const struct exp_sweep_case *x)
 {
     return !x->why_not && !x->algo->plugin && x->plan.algorithm == CONV_SCONV;
 }
 
-/* The plan of least cost of a layer, of all of SConv's in all configurations; of equal ones the first. */
+/* The plan of least cost of a layer, of SConv's plans in all configurations; of equal costs the first plan. */
 struct best {
     const struct exp_sweep_case *at; /* NULL: none was simulated */
-    double cost, own_cost;           /* own: of CSA's tiles in the schedule that it chose, */
-    bool has_own;                    /* if these were among them */
+    double cost, own_cost;           /* own: of CSA's tiles in CSA's schedule */
+    bool has_own;                    /* CSA's plan is among the configurations */
 };
 
 static struct best best_of(const struct exp_sweep_report *r, size_t layer)

@@ -1,6 +1,6 @@
 /*
- * What if caches or tiles were others? Every layer of some models on every combination of what VARY says, simulated
- * once and kept in a results store. `sweep --help` lists the options; the Makefile passes them on.
+ * What if caches or tiles were different? Every layer of some models on every combination of values in VARY, simulated
+ * once and kept in a results store. `sweep --help` lists the options; the Makefile passes options on.
  */
 #include <stdlib.h>
 

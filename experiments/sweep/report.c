@@ -120,11 +120,11 @@ const struct rec_table exp_sweep_cases_table = REC_TABLE("sweep.csv", case_field
 const struct rec_table exp_sweep_sums_table = REC_TABLE("configs.csv", sum_fields, ROW);
 const struct rec_table exp_sweep_best_table = REC_TABLE("best.csv", best_fields, ROW);
 
-/* A file that is being written, whose table has a column for each key. */
+/* An open file, whose table has a column for each key. */
 struct file {
     struct rec_table table;
     struct exp_csv *csv;
-    ROW *row; /* with the keys' values behind it */
+    ROW *row; /* followed by the keys' values */
 };
 
 static void open_file(struct file *f, const struct exp_sweep_report *r, const struct rec_table *t,
@@ -172,7 +172,7 @@ static void say_config(const struct exp_sweep *s, size_t config, char *text, siz
     }
 }
 
-/* Returns the share of all cores' work that the longest core has, which the others wait for; 1 of one core. */
+/* Returns the share of all cores' work on the core with most work, for which all cores wait; 1 of a single core. */
 static double longest_share(const struct exp_sweep_config *c, const struct exp_sweep_counts *counts)
 {
     if (!exp_sweep_has_cores(c))
@@ -193,7 +193,7 @@ static double cache_bytes(const struct exp_sweep_config *c)
            (double)sim_level_bytes(&m->level[m->n_levels - 1]);
 }
 
-/* Fills in the values of a case that was replayed. */
+/* Fills in the values of a replayed case. */
 static void fill_values(const struct exp_sweep_report *r, const struct exp_sweep_case *x, struct value *value)
 {
     const struct sim_machine *m = &x->config->setup.machine;
@@ -251,7 +251,7 @@ static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case 
 
 /* ---- sums ---- */
 
-/* Returns the sum over the layers of a model, the first of which has that index among all. */
+/* Returns the sum over the layers of a model; first_layer is the index of the model's first layer among all layers. */
 static ROW sum_of(const struct exp_sweep_report *r, const struct exp_model *m, size_t first_layer, size_t config,
                   size_t algo)
 {
@@ -335,7 +335,7 @@ static void put_sums(struct file *f, const struct exp_sweep_report *r)
         put_row(f, r, &r->sum[i]);
 }
 
-/* Writes the best configuration of each layer and algorithm that was replayed. */
+/* Writes the best configuration of each layer and replayed algorithm. */
 static void put_bests(struct file *f, const struct exp_sweep_report *r)
 {
     const struct exp_sweep *s = r->sweep;
@@ -396,7 +396,7 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
 
 /* ---- the answer ---- */
 
-/* Finds the smallest configuration within a percent of the best one. */
+/* Finds the smallest configuration within a percent of the best configuration. */
 static const ROW *smallest_good(const ROW *sum, size_t n)
 {
     const ROW *found = NULL;
@@ -409,7 +409,7 @@ static const ROW *smallest_good(const ROW *sum, size_t n)
     return found;
 }
 
-/* Says which configuration has CSA's own tiles, where tiles were varied. */
+/* Names the configuration with CSA's own tiles, where tiles were varied. */
 static void say_own(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
 {
     const struct exp_sweep *s = r->sweep;
@@ -478,7 +478,7 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
     fputc('\n', out);
 }
 
-/* Returns the best sum of a model: of PLAN's plans, or of any other way of SConv; NULL: none was simulated. */
+/* Returns the best sum of a model: of PLAN's plans, or of SConv's algorithms; NULL: nothing was simulated. */
 static const ROW *best_sum(const struct exp_sweep_report *r, const char *model, bool is_noted)
 {
     const ROW *best = NULL;
@@ -507,7 +507,7 @@ static void say_noted(const struct exp_sweep_report *r, const char *model, FILE 
             cost_of(noted) / cost_of(best), exp_algo_find(best->algo)->label, text);
 }
 
-/* Returns the algorithm with the fewest simulated cycles in a configuration, by its place; n_algos: none has some. */
+/* Returns the place of the algorithm with the fewest simulated cycles in a configuration; n_algos: no cycles. */
 static size_t fastest_in(const struct exp_sweep_report *r, size_t model, size_t config)
 {
     const size_t n_algos = r->sweep->n_algos, n = r->sweep->grids.n_points;
@@ -523,7 +523,7 @@ static size_t fastest_in(const struct exp_sweep_report *r, size_t model, size_t 
     return fastest;
 }
 
-/* Says which algorithm simulated cycles would choose, in how many configurations. */
+/* Prints the algorithms that simulated cycles choose, and in how many configurations. */
 static void say_algorithms(const struct exp_sweep_report *r, size_t model, FILE *out)
 {
     const size_t n = r->sweep->grids.n_points;

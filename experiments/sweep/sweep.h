@@ -1,10 +1,10 @@
 /*
  * A sweep: the layers of models, planned and replayed on many configurations.
  *
- * A configuration is a machine with some keys of its file changed, a micro-kernel and tiles' numbers. Every layer is
- * planned anew for each. What is simulated are cases: a layer, an algorithm, a configuration. Cases whose plan and
- * caches are the same are one task of the results store: a latency changes estimates and no counts. Where it changes
- * cycles, too, there is a task for each, and one simulation for all.
+ * A configuration is a machine with changed keys of the machine's file, a micro-kernel and tiles' numbers. Every layer is
+ * planned anew for each configuration. A case is a layer, an algorithm and a configuration. Cases with equal plans and
+ * caches share a task of the results store: a latency changes estimates and no counts. Where a latency changes cycles,
+ * each case has a task, and all tasks share a simulation.
  */
 #ifndef EXPERIMENTS_SWEEP_SWEEP_H
 #define EXPERIMENTS_SWEEP_SWEEP_H
@@ -23,7 +23,7 @@ enum { EXP_SWEEP_N_TILES = 3 }; /* numbers of tiles that VARY may give: nc, k2, 
 
 #define EXP_SWEEP_ALGOS "base,sconv" /* by default */
 
-/* Holds what the user asked for. */
+/* The user's options. */
 struct exp_sweep_options {
     const char *model, *layers, *input, *vary, *machine, *algos, *ukr, *core, *store, *known, *slurm, *share, *results,
         *commit, *plan, *plugin_flags, *plugin_plan;
@@ -34,12 +34,13 @@ struct exp_sweep_config {
     struct exp_setup setup;
     size_t tile[EXP_SWEEP_N_TILES]; /* instead of CSA's; 0: CSA's */
     struct exp_sweep_cut {
-        size_t n, n_cut, most; /* cases with a number of their own; those that had to be given less; the most of them */
+        size_t n, n_cut,
+            most; /* cases with a number from VARY; cases whose number was cut; the largest number in use */
     } cut[EXP_SWEEP_N_TILES];
-    size_t n_cores;         /* that run each layer together, with one last level; 0 and 1: one */
+    size_t n_cores;         /* cores that run each layer together, with a common last level; 0 and 1: a single core */
     bool has_other_machine; /* VARY has keys of the machine's file */
-    char *setting;          /* what decides counts and cycles: exp_kept_counts_setting */
-    char *counting;         /* what decides counts: exp_kept_counts_alone */
+    char *setting;          /* text that decides counts and cycles: exp_kept_counts_setting */
+    char *counting;         /* text that decides counts: exp_kept_counts_alone */
 };
 
 struct exp_sweep_case {
@@ -47,18 +48,18 @@ struct exp_sweep_case {
     const struct exp_layer *layer;
     const struct exp_algo *algo;
     struct exp_sweep_config *config;
-    const char *why_not; /* NULL: it can be replayed */
-    bool is_chosen;      /* a schedule that CSA chose */
+    const char *why_not; /* NULL: can be replayed */
+    bool is_chosen;      /* CSA chose the schedule */
     bool is_own;         /* SConv with CSA's own tiles for this configuration */
     struct conv_plan plan;
-    size_t task; /* unless it cannot be replayed */
+    size_t task; /* if why_not is NULL */
 };
 
-/* Holds what a task came to. */
+/* The counts of a task. */
 struct exp_sweep_counts {
     struct sim_cell phase[CONV_N_PHASES];
     uint64_t mac_instructions;
-    uint64_t longest_mac_instructions; /* of the core that has most */
+    uint64_t longest_mac_instructions; /* of the core with most */
     uint64_t cycles; /* by the simulated core's clock, unless exp_sweep_why_no_cycles says otherwise */
 };
 
@@ -66,7 +67,7 @@ struct exp_sweep {
     const struct exp_sweep_options *options;
     const struct exp_models *models;
     struct sim_grids grids;
-    struct sim_machine base;          /* the machine that is varied */
+    struct sim_machine base;          /* the machine before changes */
     struct exp_sweep_config **config; /* [grids.n_points] */
     unsigned algos;
     size_t n_algos, n_layers;     /* layers: of all models */
@@ -74,36 +75,30 @@ struct exp_sweep {
     size_t n_cases;
 
     struct exp_task *task; /* [n_tasks] */
-    size_t *first;         /* [n_jobs + 1] tasks of a job are answered by one pass over one stream */
+    size_t *first;         /* [n_jobs + 1] a single pass over a stream answers all tasks of a job */
     size_t n_jobs;
-    size_t *case_of; /* [n_tasks] one that is the task's */
+    size_t *case_of; /* [n_tasks] a case of the task */
     struct exp_sweep_counts *counts;
     size_t n_tasks;
 };
 
 /*
- * Plans everything. machine is what MACHINE names. Returns 0, or -errno with one line in why: for what the options have
- * wrong, a configuration that is no machine, too many of them; -EINTR.
+ * Plans everything. machine is the machine of MACHINE. Returns 0, or -errno with a line in why: for wrong options, a
+ * configuration that is no machine, too many configurations; -EINTR.
  */
 int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const struct exp_models *models,
                    const struct sim_machine *machine, struct exp_why *why);
 
-/*
- * Says which of VARY's tile numbers are more than some layers have, and were cut to what they have. A line each, or
- * none.
- */
+/* Prints a line for each of VARY's tile numbers that is larger than some layers, and was cut for these layers. */
 void exp_sweep_say_cut(const struct exp_sweep *s, FILE *out);
 
-/*
- * Lists the tasks of the planned cases, each once, in the order of jobs: what one pass over the accesses of a plan can
- * serve is one (jobs.c).
- */
+/* Lists the tasks of the planned cases, each once, in the order of jobs (jobs.c). */
 void exp_sweep_list_tasks(struct exp_sweep *s);
 
 /* Returns the tasks for exp_tasks_run. */
 struct exp_tasks exp_sweep_tasks(struct exp_sweep *s);
 
-double exp_sweep_seconds(const struct exp_sweep *s); /* of all tasks, on a usual computer, one thread */
+double exp_sweep_seconds(const struct exp_sweep *s); /* of all tasks, on a usual computer, a single thread */
 
 /* Tells whether a configuration has several cores. */
 static inline bool exp_sweep_has_cores(const struct exp_sweep_config *c)
@@ -111,7 +106,7 @@ static inline bool exp_sweep_has_cores(const struct exp_sweep_config *c)
     return c->n_cores > 1;
 }
 
-/* Says why a case, which is replayed, has no cycles by the simulated core's clock; NULL if it has. */
+/* Says why a replayed case has no cycles by the simulated core's clock; NULL: the case has cycles. */
 const char *exp_sweep_why_no_cycles(const struct exp_sweep_case *x);
 
 /* Returns the case of a layer (index over all models), a configuration and the a-th selected algorithm. */
@@ -119,12 +114,11 @@ const struct exp_sweep_case *exp_sweep_case_at(const struct exp_sweep *s, size_t
 
 void exp_sweep_release(struct exp_sweep *s); /* a half-planned one is fine */
 
-/* ---- what it leaves (report.c) ---- */
+/* ---- results (report.c) ---- */
 
 /*
  *   sweep.csv    a row for each layer, algorithm and configuration
- *   configs.csv  the same summed over the layers of a model, with what is best and the Pareto front of cost against
- *                size
+ *   configs.csv  sums over the layers of a model, with the best configuration and the Pareto front of cost against size
  *   best.csv     the best configuration of each layer and algorithm
  */
 extern const struct rec_table exp_sweep_cases_table, exp_sweep_sums_table, exp_sweep_best_table;
@@ -132,12 +126,12 @@ extern const struct rec_table exp_sweep_cases_table, exp_sweep_sums_table, exp_s
 struct exp_sweep_report {
     const struct exp_sweep *sweep;
     const char *why_no_estimate;
-    bool has_cycles;           /* all cases that are replayed have some: they are the cost */
+    bool has_cycles;           /* all replayed cases have cycles: cycles are the cost */
     struct exp_sweep_row *sum; /* [n_sums] by model, algorithm, configuration: report.c */
     size_t n_sums;
 };
 
-/* Writes the files, from counts that are complete. Returns 0 or -errno with one line in why. */
+/* Writes the files, from complete counts. Returns 0 or -errno with a line in why. */
 int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s, const struct exp_outdir *dir,
                            const char *what, struct exp_why *why);
 
@@ -145,20 +139,20 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
 
 #define EXP_SWEEP_PLANS_FILE "plans.json"
 
-/* Writes the file, if there is one. Returns 0, or -errno with one line in why. */
+/* Writes the file, unless plans are for several machines or cores. Returns 0, or -errno with a line in why. */
 int exp_sweep_plans_write(const struct exp_sweep_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
-/* Says what these plans cost, and how they are run; nothing if there is no file or no choice. */
+/* Prints the cost of the plans, and how to run the plans; nothing if there is no file or no choice. */
 void exp_sweep_plans_say(const struct exp_sweep_report *r, FILE *out);
 
-double exp_sweep_cost(const struct exp_sweep_report *r, const struct exp_sweep_case *x); /* of one that was replayed */
+double exp_sweep_cost(const struct exp_sweep_report *r, const struct exp_sweep_case *x); /* x must be replayed */
 
 /* Prints the answer: for the terminal's last lines, and for verdict.txt. */
 void exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out);
 
 /*
- * Sets what the figures' scripts need to know: machine, cost_label; x_key, y_key: the first two keys with more than one
- * value, or ""; x_values, y_values: these, each in quotes; shown_algos.
+ * Sets the variables of figures: machine, cost_label; x_key, y_key: the first two keys with several values, or "";
+ * x_values, y_values: the keys' values, each in quotes; shown_algos.
  */
 void exp_sweep_set_variables(const struct exp_sweep_report *r, struct exp_variables *v);
 

@@ -1,4 +1,4 @@
-/* What the core's clock costs: replays with it beside replays without. */
+/* The cost of the core's clock: replays with the clock beside replays without. */
 #include "experiments/validate/validate.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 enum { ROUNDS = 5 };
 
-/* Returns the thread's own time of one replay in empty caches; NaN: it failed. */
+/* Returns the thread's own time of a replay in empty caches; NaN: the replay failed. */
 static double replay_ns(const struct exp_setup *s, const struct exp_case *c, struct sim_hierarchy *h, bool has_clock)
 {
     struct sim_clock clock;
@@ -29,7 +29,7 @@ static double replay_ns(const struct exp_setup *s, const struct exp_case *c, str
     return err ? (double)NAN : (double)(ctr_thread_ns() - begin);
 }
 
-/* Returns the first case of the smallest layer. The cost is a quotient, so a large layer would not improve it. */
+/* Returns the first case of the smallest layer. The cost is a quotient: a larger layer is not more exact. */
 static const struct exp_case *first_of_smallest(const struct exp_experiment *e)
 {
     const struct exp_case *found = e->cases;

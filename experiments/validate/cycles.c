@@ -20,7 +20,7 @@ enum kind {
     REGRET,
     COST,
     N_TARGETS,
-    BY_CSA = N_TARGETS, /* rules that choose a schedule without a simulation: they have no target */
+    BY_CSA = N_TARGETS, /* rules that choose a schedule without a simulation, and have no target */
     BY_CSA2,
     BY_CSA2_NO_TIE,
     ALWAYS_WS,
@@ -29,9 +29,9 @@ enum kind {
 
 static const struct target {
     const char *name, *words;
-    bool is_share;                 /* of right choices, which is to be at least the target; others at most */
+    bool is_share;                 /* of right choices: to be at least the target; errors: at most */
     double at_least, aim;          /* in percent; 0: no target */
-    double by_clock, by_clock_aim; /* where times stand in for counted cycles; 0: the same */
+    double by_clock, by_clock_aim; /* where times stand in for counted cycles; 0: no difference */
 } targets[N_KINDS] = {
     [ERROR_MEDIAN] = { "error_median", "cycles of each row: median of the absolute error", false, 6, 3, 8, 4 },
     [ERROR_P90] = { "error_p90", "cycles of each row: p90 of the absolute error", false, 15, 8, 20, 10 },
@@ -100,7 +100,7 @@ static void add_alternative(struct exp_choice *c, struct exp_cycles_pair cycles)
     c->cost[c->n++] = value_if_finite(cycles.taken, "not counted");
 }
 
-/* Makes the choice of the fewer simulated cycles. Returns false where it cannot be judged, or does not matter. */
+/* Makes the choice of the fewer simulated cycles. Returns false if a number is unknown, or the costs hardly differ. */
 static bool choose_of_two(struct exp_choice *c, struct exp_cycles_pair a, struct exp_cycles_pair b)
 {
     *c = (struct exp_choice){ 0 };
@@ -112,7 +112,7 @@ static bool choose_of_two(struct exp_choice *c, struct exp_cycles_pair a, struct
     return true;
 }
 
-/* Says which schedule each rule chooses for a layer. */
+/* Fills in the schedule that each rule chooses for a layer. */
 static void choose_by_rules(const struct exp_validate_machine *of, const struct conv_problem *p,
                             enum csa_schedule choice[N_KINDS])
 {
@@ -270,7 +270,7 @@ static struct exp_points points_with_equals(const struct exp_points *points, boo
 }
 
 /*
- * Prints how well the counts of equal convolutions predict one another, and how well the simulation predicts the same
+ * Prints how well the counts of equal convolutions predict each count, and how well the simulation predicts these
  * rows. No simulation can be expected to be better than the counts themselves.
  */
 static void say_equals(const struct exp_points *points, const struct exp_validate_machine *of, FILE *out)

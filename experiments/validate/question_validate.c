@@ -1,8 +1,8 @@
 /*
- * Validation: how far what the simulator counts is from what the counters of a real machine counted, layer by layer,
- * for counts that were recorded once, on this computer or another. Each layer has the plan that ran, be it today's or
- * not, what cannot be planned any more is left out with the reason, and the rest is replayed twice, through the
- * machine's caches alone and through the machine. `validate --help` lists the options; the Makefile passes them on.
+ * Validation: how far are counts of the simulator from counts of a real machine's counters, layer by layer? Counters
+ * were recorded once, on any computer. Each layer has the plan that ran, even if plans differ today. A plan that this
+ * program cannot make is left out with a reason. All plans are replayed twice, through the machine's caches alone and
+ * through the machine. `validate --help` lists the options; the Makefile passes options on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct session {
     unsigned algos;
     struct exp_points points;
     size_t n_differ; /* points whose plan cannot be made any more */
-    size_t n_older;  /* points with the plan that was counted, which is another one today */
+    size_t n_older;  /* points with the counted plan, where today's plan differs */
     struct exp_agreement_report report;
     struct exp_validate_machine machine;
     struct exp_results results;
@@ -80,7 +80,7 @@ static int read_models(struct session *s)
     return err;
 }
 
-/* Says of an error that it is in what the host's file says of the replay, unless it names its own file. Returns err. */
+/* Puts the host's file, which names machine and kernels, before an error without a file name. Returns err. */
 static int blame_host(struct session *s, int err)
 {
     char what[sizeof s->why.text];
@@ -91,7 +91,7 @@ static int blame_host(struct session *s, int err)
     return exp_fail(&s->why, err, "%s/" EXP_COUNTS_HOST ": replay with: %s", s->counts.folder, what);
 }
 
-/* Finds the machine that was asked for, or else the one that the counts name. */
+/* Finds the machine of MACHINE, or else the machine that the counts name. */
 static int find_machine(struct session *s)
 {
     struct options *o = &s->options;
@@ -106,7 +106,7 @@ static int find_machine(struct session *s)
     return err && is_of_host ? blame_host(s, err) : err;
 }
 
-/* Sets up the kernels that ran: they are replayed, whatever this computer would run. */
+/* Sets up the kernels that ran, whatever kernels this computer chooses. */
 static int set_up(struct session *s)
 {
     int err = find_machine(s);
@@ -143,7 +143,7 @@ static int prepare(void *session)
 
 /* ---- the work ---- */
 
-/* Checks that the counts are of the model's layers, before any work; adds what the model takes to the forecast. */
+/* Checks, before any work, that the counts are of the model's layers; adds the model's time to the forecast. */
 static int check(struct session *s, const struct exp_model *model, struct exp_forecast *forecast)
 {
     const enum exp_cache_state cache = cache_of(s);
@@ -161,7 +161,7 @@ static int check(struct session *s, const struct exp_model *model, struct exp_fo
     return err;
 }
 
-/* Adds what was counted of a case, which then has the plan that ran; or says why that does not compare. */
+/* Adds the counts of a case, and gives the case the plan that ran; or says why the case does not compare. */
 static int add_point(struct session *s, struct exp_experiment *e, struct exp_case *c)
 {
     struct exp_point *point = exp_points_add(&s->points, e, c);
@@ -180,7 +180,7 @@ static int add_point(struct session *s, struct exp_experiment *e, struct exp_cas
     return 0;
 }
 
-/* Lets a layer that ran with another plan than its twin be replayed by itself. */
+/* Lets a layer be replayed by itself if its plan differs from the twin's. */
 static void part_twins(struct exp_experiment *e)
 {
     char own[EXP_PLAN_TEXT_BYTES], twins[EXP_PLAN_TEXT_BYTES];
@@ -238,8 +238,8 @@ static int work(void *session)
 /* ---- results ---- */
 
 /*
- * Prints how many plans are not today's, and one example of what does not compare: simulated_vs_measured.csv has all
- * reasons.
+ * Prints how many plans are not today's, and an example of a layer that does not compare: simulated_vs_measured.csv has
+ * all reasons.
  */
 static void print_plans(const struct session *s, FILE *out)
 {

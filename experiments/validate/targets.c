@@ -1,4 +1,4 @@
-/* The targets of the simulation on recorded counts, and whether it reaches them. */
+/* The targets of the simulation on recorded counts, and whether the simulation reaches the targets. */
 #include "experiments/validate/validate.h"
 
 #include <math.h>
@@ -7,9 +7,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "experiments/show/page.h"
 
-/*
- * Says what a target is about: the error of the sums, that of the median layer, or the ratio of Base's sum to SConv's.
- */
+/* Kinds of targets: the error of the sums, the error of the median layer, the ratio of Base's sum to SConv's. */
 enum kind { SUM, MEDIAN_LAYER, BASE_RATIO };
 
 static const struct target {
@@ -42,7 +40,7 @@ struct result {
     struct target target;
     const char *kind, *simulation;
     double together;                      /* all algorithms; BASE_RATIO: NaN */
-    double worst;                         /* of one algorithm, in size; BASE_RATIO: of one algorithm and model */
+    double worst;                         /* of an algorithm, in size; BASE_RATIO: of an algorithm and model */
     const char *worst_algo, *worst_model; /* NULL: nothing was compared */
     size_t n_ratios, n_right;             /* BASE_RATIO: pairs of model and algorithm; on the measured side of 1 */
     const char *why_no_ratios, *reached;
@@ -110,7 +108,7 @@ static const char *reached(const struct result *x)
     return !least ? "no" : fabs(x->worst) <= x->target.aim ? "aim" : "at least";
 }
 
-/* Finds the result of a target and view by number: those of a target follow each other. */
+/* Finds the result of a target and view by number: results of a target follow each other. */
 static struct result result_of(size_t i, const struct exp_agreement_report *r)
 {
     const struct target *t = &targets[i / EXP_N_VIEWS];
@@ -220,7 +218,7 @@ int exp_validate_targets_write(const struct exp_agreement_report *r, const struc
 
 /* ---- read again ---- */
 
-/* Counts the targets that a simulation reaches, and all of it. */
+/* Counts the targets that a simulation reaches, and all targets in *n. */
 static size_t count_reached(const struct exp_page_csv *t, enum exp_view v, size_t *n)
 {
     const struct result *row = t->row;
