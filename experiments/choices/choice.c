@@ -23,7 +23,7 @@ static const char *first_why(const struct value *x, size_t n)
 
 void exp_choose(struct exp_choice *c)
 {
-    assert(c->n > 0 && c->n <= EXP_CHOICE_MOST && !exp_choice_why_none(c));
+    assert(c->n > 0 && c->n <= EXP_CHOICE_MOST && !exp_choice_lacks_number(c));
     c->chosen = least(c->by, c->n);
 }
 
@@ -33,20 +33,21 @@ size_t exp_choice_best(const struct exp_choice *c)
     return least(c->cost, c->n);
 }
 
-const char *exp_choice_why_none(const struct exp_choice *c)
+const char *exp_choice_lacks_number(const struct exp_choice *c)
 {
     return first_why(c->by, c->n);
 }
 
-const char *exp_choice_why_not_judged(const struct exp_choice *c)
+const char *exp_choice_lacks_cost(const struct exp_choice *c)
 {
-    const char *why = exp_choice_why_none(c);
+    const char *reason = exp_choice_lacks_number(c);
 
-    return why ? why : first_why(c->cost, c->n);
+    return reason ? reason : first_why(c->cost, c->n);
 }
 
 bool exp_choice_is_right(const struct exp_choice *c)
 {
+    assert(c->chosen < c->n);
     return c->cost[c->chosen].number <= c->cost[exp_choice_best(c)].number;
 }
 
@@ -71,7 +72,6 @@ void exp_choice_add(struct exp_choice_sum *s, const struct exp_choice *c)
 {
     if (first_why(c->cost, c->n))
         return;
-    assert(c->chosen < c->n);
     s->n++;
     s->n_right += exp_choice_is_right(c);
     s->n_tie += exp_choice_is_tie(c);

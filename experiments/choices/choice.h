@@ -34,9 +34,9 @@ void exp_choose(struct exp_choice *c);
 /* Returns the alternative of the least cost; of equal costs, the first. */
 size_t exp_choice_best(const struct exp_choice *c);
 
-/* Return why nothing can be chosen, and why a choice cannot be judged: the first reason of a number; NULL: no reason. */
-const char *exp_choice_why_none(const struct exp_choice *c);
-const char *exp_choice_why_not_judged(const struct exp_choice *c);
+/* Return why a number is missing that decides, or a number or cost: the first reason; NULL: all are known. */
+const char *exp_choice_lacks_number(const struct exp_choice *c);
+const char *exp_choice_lacks_cost(const struct exp_choice *c);
 
 /* Tell of a choice with known costs whether no alternative costs less, and whether all costs are equal. */
 bool exp_choice_is_right(const struct exp_choice *c);

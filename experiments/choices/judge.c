@@ -40,6 +40,7 @@ void exp_yardstick_label(enum exp_yardstick y, const struct sim_machine *m, char
 {
     char border[40];
 
+    assert(y < EXP_N_YARDSTICKS);
     if (exp_yardsticks[y].label) {
         exp_say(text, bytes, "%s", exp_yardsticks[y].label);
         return;
@@ -222,6 +223,7 @@ void exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v
 
 void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
 {
+    assert(v->clock.n == EXP_N_VARIANTS && v->clock.chosen < EXP_N_VARIANTS);
     for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
         exp_choice_add(&t->sum[y], &v->choice[y]);
     exp_estimate_add(&t->base, &v->base);
@@ -290,6 +292,7 @@ void exp_judge_report_model(struct exp_judge_report *r, const struct exp_experim
     struct rec_rows times = { 0 };
     struct exp_why unread = { "" };
 
+    assert(e->n_algos > EXP_N_VARIANTS && e->n_cases == e->model->n_layers * e->n_algos); /* variants and Base */
     model->name = e->model->name;
     model->first_verdict = r->n_verdicts;
     if (times_path)
@@ -310,6 +313,7 @@ void exp_judge_report_finish(struct exp_judge_report *r)
     struct exp_judge_model *all = exp_append(&r->model, &r->n_models, sizeof *all);
     double logs = 0, issue_logs = 0;
 
+    assert(n > 0);
     all->name = "all";
     if (!r->model[0].clock.sum.n)
         memcpy(all->why_not_timed, r->model[0].why_not_timed, sizeof all->why_not_timed);

@@ -1,6 +1,7 @@
 /* The judgement on the terminal: the closing tables, and the answer in sentences. */
 #include "experiments/choices/judge.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ double exp_judge_quoted(const struct exp_judge_report *r, enum exp_judge_quote q
 {
     char figure[16];
 
+    assert(quote < EXP_N_QUOTES);
     exp_say(figure, sizeof figure, "%s%s", quotes[quote].figure, strcmp(r->arch, "P10") ? "a" : "b");
     return published(r, r->has_whole_set, figure, quotes[quote].about, quotes[quote].metric);
 }

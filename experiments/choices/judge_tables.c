@@ -30,7 +30,7 @@ struct layer_row {
     struct value predicted[EXP_N_VARIANTS], ns[EXP_N_VARIANTS];
     struct layer_cost {
         struct value of[EXP_N_VARIANTS], regret, percent;
-        const char *better, *why_not;
+        const char *better;
     } by[EXP_N_YARDSTICKS];
     struct value base_issue, base_cycles, base_ms, issue, cycles, ms, speedup, issue_speedup; /* estimated */
     struct value measured, low, high;                                                         /* speed-up */
@@ -51,7 +51,7 @@ struct layer_row {
 #define COSTS_BY(y, name, unit, meaning, ...)                                                                          \
     EXP_EACH_VARIANT(COST, y, name, unit, meaning)                                                                     \
     { { "better_" name, "", "the schedule with less: " EXP_EACH_VARIANT(VARIANT_NAME, ) "equal", "replay" },           \
-      REC_OR(struct layer_row, by[y].better, by[y].why_not) },                                                         \
+      REC_OR(struct layer_row, by[y].better, by[y].regret.why) },                                                         \
     { { "regret_" name, unit, "what CSA's choice has more than the better schedule", "replay" },                       \
       LAYER(by[y].regret) },                                                                                           \
     { { "regret_" name "_percent", "%", "of the better schedule", "replay" }, LAYER(by[y].percent) },
@@ -85,15 +85,15 @@ static const struct rec_field layer_fields[] = {
 
 const struct rec_table exp_judge_layers_table = REC_TABLE("layers.csv", layer_fields, struct layer_row);
 
-static struct layer_cost cost_of(const struct exp_choice *c, const char *why_not)
+static struct layer_cost cost_of(const struct exp_choice *c, const char *why)
 {
     const size_t best = exp_choice_best(c);
     const double regret = c->cost[c->chosen].number - c->cost[best].number;
     struct layer_cost cost = {
-        .regret = known(regret, why_not, nothing),
-        .percent = known(regret == 0 ? 0 : 100 * regret / c->cost[best].number, why_not, nothing),
+        .regret = known(regret, why, nothing),
+        .percent = known(regret == 0 ? 0 : 100 * regret / c->cost[best].number, why, nothing),
         .better = exp_choice_is_tie(c) ? "equal" : exp_variants[best].name,
-        .why_not = why_not,
+
     };
 
     for (size_t i = 0; i < EXP_N_VARIANTS; i++)
@@ -244,18 +244,18 @@ static const struct rec_field model_fields[] = {
 
 const struct rec_table exp_judge_models_table = REC_TABLE("models.csv", model_fields, struct model_row);
 
-static struct model_sum sum_of(const struct exp_choice_sum *s, const char *why_not)
+static struct model_sum sum_of(const struct exp_choice_sum *s, const char *why)
 {
     struct model_sum sum = {
-        .n_right = value_or((double)s->n_right, why_not),
-        .n_tie = value_or((double)s->n_tie, why_not),
-        .chosen = value_or(s->chosen, why_not),
-        .best = value_or(s->best, why_not),
-        .percent = why_not ? value_none(why_not) : value_if_finite(exp_judge_regret_percent(s), nothing),
+        .n_right = value_or((double)s->n_right, why),
+        .n_tie = value_or((double)s->n_tie, why),
+        .chosen = value_or(s->chosen, why),
+        .best = value_or(s->best, why),
+        .percent = why ? value_none(why) : value_if_finite(exp_judge_regret_percent(s), nothing),
     };
 
     for (size_t i = 0; i < EXP_N_VARIANTS; i++)
-        sum.of[i] = value_or(s->cost[i], why_not);
+        sum.of[i] = value_or(s->cost[i], why);
     return sum;
 }
 

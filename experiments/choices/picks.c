@@ -17,7 +17,7 @@
 struct pick {
     uint64_t layer_index;
     const char *layer, *picked, *fastest;
-    const char *why_no_pick, *why_not_taken;
+
     struct value simulated, taken, fastest_taken, lost_percent;
 };
 
@@ -26,10 +26,11 @@ struct pick {
 static const struct rec_field fields[] = {
     { EXP_COLUMN_LAYER_INDEX, REC_AT(ROW, layer_index) },
     { EXP_COLUMN_LAYER, REC_AT(ROW, layer) },
-    { { "picked", "", "the algorithm with the fewest simulated_cycles", "replay" }, REC_OR(ROW, picked, why_no_pick) },
+    { { "picked", "", "the algorithm with the fewest simulated_cycles", "replay" },
+      REC_OR(ROW, picked, simulated.why) },
     { { "simulated_cycles", "cycles", "of the one that is picked", "replay" }, REC_VALUE(ROW, simulated) },
     { { "taken_cycles", "cycles", "by it (layers.csv)", "perf_event, clock" }, REC_VALUE(ROW, taken) },
-    { { "fastest", "", "the algorithm with the fewest taken_cycles", "" }, REC_OR(ROW, fastest, why_not_taken) },
+    { { "fastest", "", "the algorithm with the fewest taken_cycles", "" }, REC_OR(ROW, fastest, fastest_taken.why) },
     { { "fastest_cycles", "cycles", "taken by that", "perf_event, clock" }, REC_VALUE(ROW, fastest_taken) },
     { { "lost_percent", "%", "what the pick takes more", "" }, REC_VALUE(ROW, lost_percent) },
 };
@@ -48,7 +49,7 @@ static struct exp_choice choice_of(const struct exp_report *r, const struct exp_
         choice.by[a] = why_not ? value_none(why_not) : value_of(exp_cycles(&cases[a]).sum);
         choice.cost[a] = exp_cycles_taken(s, &cases[a], r->why_elsewhere);
     }
-    if (!exp_choice_why_none(&choice))
+    if (!exp_choice_lacks_number(&choice))
         exp_choose(&choice);
     return choice;
 }
@@ -57,20 +58,19 @@ static ROW row_of(const struct exp_report *r, size_t layer)
 {
     const struct exp_case *cases = &r->e->cases[layer * r->e->n_algos];
     const struct exp_choice choice = choice_of(r, cases);
-    const char *why_no_pick = exp_choice_why_none(&choice), *why_not = exp_choice_why_not_judged(&choice);
-    const struct value taken = value_or(choice.cost[choice.chosen].number, why_not);
-    const struct value fastest = value_or(choice.cost[exp_choice_best(&choice)].number, why_not);
+    const char *reason = exp_choice_lacks_cost(&choice);
+    const size_t best = exp_choice_best(&choice);
+    const struct value taken = value_or(choice.cost[choice.chosen].number, reason);
+    const struct value fastest = value_or(choice.cost[best].number, reason);
 
     return (ROW){ .layer_index = cases->layer->index,
                   .layer = cases->layer->name,
                   .picked = cases[choice.chosen].algo->name,
-                  .fastest = cases[exp_choice_best(&choice)].algo->name,
-                  .why_no_pick = why_no_pick,
-                  .why_not_taken = why_not,
-                  .simulated = value_or(choice.by[choice.chosen].number, why_no_pick),
+                  .fastest = cases[best].algo->name,
+                  .simulated = value_or(choice.by[choice.chosen].number, exp_choice_lacks_number(&choice)),
                   .taken = taken,
                   .fastest_taken = fastest,
-                  .lost_percent = value_or(100 * (taken.number / fastest.number - 1), why_not) };
+                  .lost_percent = value_or(100 * (taken.number / fastest.number - 1), reason) };
 }
 
 int exp_picks_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)
@@ -97,7 +97,7 @@ void exp_picks_say(const struct exp_report *r, char *text, size_t bytes)
     for (size_t l = 0; l < e->model->n_layers; l++) {
         const struct exp_choice choice = choice_of(r, &e->cases[l * e->n_algos]);
 
-        if (exp_choice_why_none(&choice))
+        if (exp_choice_lacks_number(&choice))
             continue;
         n_picked[choice.chosen]++;
         exp_choice_add(&sum, &choice);

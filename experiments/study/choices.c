@@ -97,7 +97,7 @@ static bool choose(struct exp_choice *c, const struct exp_study_source *s, size_
         c->by[k] = value_if_finite(cost_of(rule, &of, k), "the rule chooses nothing");
         c->cost[k] = value_of(cycles_of(&s->times.point[point], k));
     }
-    if (exp_choice_why_none(c))
+    if (exp_choice_lacks_number(c))
         return false;
     exp_choose(c);
     return true;
@@ -127,6 +127,8 @@ double exp_study_tie_of(const struct exp_study_source *s, enum csa2_state state)
 {
     struct exp_study_source tried = *s; /* with the arrays of s */
     double best = 0, least = (double)INFINITY;
+
+    assert(state < CSA2_N_STATES);
 
     for (int percent = 0; percent <= 20; percent++) {
         double chosen;

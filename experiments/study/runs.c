@@ -1,6 +1,7 @@
 /* Runs of SConv: plans of a sample of layers, and the replay of the plans. */
 #include "experiments/study/study.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -252,6 +253,7 @@ void exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *mode
         .r = r, .machine = m, .model = csa2_machine_of(m), .caches = csa_caches_of(m, csa_default_share)
     };
 
+    assert(sampling->scope <= EXP_STUDY_SEARCH_UKRS && ukr);
     *r = (struct exp_study_runs){ 0 };
     take_shapes(r, models, sampling->most_macs);
     thin_out(r, sampling->n);
@@ -273,6 +275,7 @@ void exp_study_runs_release(struct exp_study_runs *r)
 
 double exp_study_run_cost(const struct exp_study_run *run, size_t member)
 {
+    assert(member % sizeof(double) == 0 && member < sizeof *run);
     return *(const double *)((const char *)run + member);
 }
 
@@ -280,6 +283,8 @@ size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer, size_t 
 {
     const struct exp_study_runs_layer *l = &r->layer[layer];
     size_t best = SIZE_MAX;
+
+    assert(layer < r->n_layers);
 
     for (size_t i = l->first; i < l->first + l->n; i++) {
         const double cost = exp_study_run_cost(&r->run[i], member);
@@ -310,6 +315,8 @@ const struct exp_study_run *exp_study_runs_planned(const struct exp_study_runs *
     const struct exp_study_runs_layer *l = &r->layer[layer];
     const struct exp_study_run *own = exp_study_runs_own(r, l, schedule);
 
+    assert(layer < r->n_layers && ukr);
+
     for (size_t i = l->first; i < l->first + l->n && own->ukr != ukr; i++) {
         if (r->run[i].ukr == ukr && r->run[i].tiling.schedule == schedule)
             return &r->run[i];
@@ -319,6 +326,7 @@ const struct exp_study_run *exp_study_runs_planned(const struct exp_study_runs *
 
 size_t exp_study_runs_of(const struct exp_study_runs *r, size_t layer, size_t method)
 {
+    assert(layer < r->n_layers && method < EXP_STUDY_N_METHODS);
     return method == EXP_STUDY_CSA2S ? exp_study_runs_best(r, layer, offsetof(struct exp_study_run, csa2_cycles))
                                      : r->layer[layer].of_method[method];
 }

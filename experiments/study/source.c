@@ -68,6 +68,8 @@ struct exp_study_point *exp_study_times_add(struct exp_study_times *t, const str
 {
     struct exp_study_point *p = &t->point[t->n++];
 
+    assert(model && layer && state < CSA2_N_STATES);
+
     *p = (struct exp_study_point){
         .model = model,
         .layer = layer,
@@ -164,6 +166,7 @@ static const char *const schedule_algos[CSA_N_SCHEDULES] = { [CSA_IS] = "sconv_i
 
 const struct exp_study_time *exp_study_schedule_time(const struct exp_study_point *p, enum csa_schedule schedule)
 {
+    assert(schedule < CSA_N_SCHEDULES);
     return &p->time[exp_study_algo(schedule_algos[schedule])];
 }
 
@@ -238,6 +241,7 @@ static double trust(const struct exp_study_sample *s, size_t n_terms, const doub
 
 void exp_study_fit(const struct exp_study_sample *sample, size_t n, size_t n_terms, double *cost)
 {
+    assert(n_terms <= EXP_STUDY_MAX_TERMS);
     memset(cost, 0, n_terms * sizeof *cost);
     for (int round = 0; round < ROUNDS; round++) {
         struct equations e = { 0 };

@@ -1,6 +1,7 @@
 /* CSA's equations and tilings, held against the replay and the clock. */
 #include "experiments/study/study.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,8 @@ struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *
     struct exp_study_agreement a = { 0 };
     double *predicted, *simulated, *ratio;
     size_t n = 0;
+
+    assert(equation < EXP_STUDY_N_EQUATIONS && without < EXP_STUDY_N_WITHOUT);
 
     for (size_t l = 0; l < t->runs.n_layers; l++)
         a.n += t->runs.layer[l].n_same;
@@ -200,6 +203,8 @@ struct exp_study_speed exp_study_speed_of(const struct exp_study_tilings *t, siz
 {
     struct exp_study_speed s = { 0, (double)NAN, (double)NAN };
     double *speed = exp_new(t->runs.n_layers, sizeof *speed);
+
+    assert(method <= EXP_STUDY_BY_MEDIAN && part < EXP_STUDY_N_PARTS);
 
     for (size_t l = 0; l < t->runs.n_layers; l++) {
         size_t best = exp_study_runs_best(&t->runs, l, cost_of(t)), own = pick(&t->runs, l, method);

@@ -1,6 +1,7 @@
 /* The work of the study: recorded times are read, plans replayed, a sample timed, and the models fitted. */
 #include "experiments/study/study.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -230,6 +231,7 @@ const struct exp_study_rate exp_study_rates[EXP_STUDY_N_RATES] = {
 
 double exp_study_macs(const struct exp_study_rate *r)
 {
+    assert(r->issue.mac_instructions_per_cycle > 0);
     return r->issue.mac_rows * r->issue.mac_columns * r->issue.mac_instructions_per_cycle;
 }
 

@@ -1,5 +1,6 @@
 /* Cases as tasks of the results store, and jobs: a job is the tasks that a single pass over a stream of accesses answers. */
 #define _GNU_SOURCE /* tdestroy */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <search.h>
@@ -249,6 +250,8 @@ void exp_sweep_list_tasks(struct exp_sweep *s)
 {
     void *tree = NULL;
 
+    assert(s->cases && !s->task);
+
     s->task = exp_new(s->n_cases + 1, sizeof *s->task);
     s->first = exp_new(s->n_cases + 1, sizeof *s->first);
     s->case_of = exp_new(s->n_cases + 1, sizeof *s->case_of);
@@ -296,6 +299,7 @@ static struct exp_replay_plan replay_of(const struct exp_sweep_case *x, const st
 
 const char *exp_sweep_why_no_cycles(const struct exp_sweep_case *x)
 {
+    assert(!x->why_not);
     if (exp_sweep_has_cores(x->config))
         return "several cores have no clock";
     if (*x->config->setup.why_no_cycles)
@@ -545,6 +549,7 @@ double exp_sweep_seconds(const struct exp_sweep *s)
 
 struct exp_tasks exp_sweep_tasks(struct exp_sweep *s)
 {
+    assert(s->first && s->counts); /* exp_sweep_list_tasks */
     return (struct exp_tasks){ .task = s->task,
                                .first = s->first,
                                .n_jobs = s->n_jobs,

@@ -1,4 +1,5 @@
 /* From keys and values to plans. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 const struct exp_sweep_case *exp_sweep_case_at(const struct exp_sweep *s, size_t layer, size_t config, size_t algo)
 {
+    assert(layer < s->n_layers && config < s->grids.n_points && algo < s->n_algos);
     return &s->cases[(layer * s->grids.n_points + config) * s->n_algos + algo];
 }
 
@@ -243,6 +245,8 @@ int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const
 {
     char reason[512];
     int err = sim_grids_read(&s->grids, o->vary, EXP_SWEEP_MOST_CONFIGS, reason, sizeof reason);
+
+    assert(models->n > 0 && !s->cases);
 
     if (err)
         return exp_fail(why, err, "VARY: %s", reason);

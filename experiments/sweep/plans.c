@@ -2,6 +2,8 @@
  * The plan of SConv that costs least, for each layer, as a file for PLAN: plans.json. With a simulated core, the clock of
  * the core chooses schedule, tiles and micro-kernel, for a machine that need not be here.
  */
+#include <assert.h>
+
 #include "experiments/sweep/sweep.h"
 #include "kernels/emit/plan_json.h"
 
@@ -91,6 +93,8 @@ void exp_sweep_plans_say(const struct exp_sweep_report *r, FILE *out)
 {
     double cost = 0, own_cost = 0;
     size_t n = 0, n_own = 0, n_as_good = 0;
+
+    assert(r->sum);
 
     for (size_t l = 0; l < r->sweep->n_layers && !why_no_plans(r->sweep); l++) {
         const struct best best = best_of(r, l);

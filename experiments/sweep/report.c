@@ -380,6 +380,7 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
     };
     int err = 0;
 
+    assert(s->counts && !r->sum);
     r->sweep = s;
     r->why_no_estimate = exp_estimate_why_not(&s->base);
     r->has_cycles = all_have_cycles(s);

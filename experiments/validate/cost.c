@@ -1,6 +1,7 @@
 /* The cost of the core's clock: replays with the clock beside replays without. */
 #include "experiments/validate/validate.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "counters/host/ctr_timer.h"
@@ -47,6 +48,7 @@ double exp_validate_cost_percent(const struct exp_experiment *e, size_t *n)
     struct sim_hierarchy *h;
     double sum[2] = { 0 };
 
+    assert(e->n_cases >= e->n_algos && n);
     *n = 0;
     if (sim_hierarchy_new(&h, &e->setup->machine))
         return (double)NAN;

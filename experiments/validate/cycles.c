@@ -106,7 +106,7 @@ static bool choose_of_two(struct exp_choice *c, struct exp_cycles_pair a, struct
     *c = (struct exp_choice){ 0 };
     add_alternative(c, a);
     add_alternative(c, b);
-    if (exp_choice_why_not_judged(c) || !exp_choice_matters(c, EXP_CYCLES_TIE))
+    if (exp_choice_lacks_cost(c) || !exp_choice_matters(c, EXP_CYCLES_TIE))
         return false;
     exp_choose(c);
     return true;
@@ -181,7 +181,7 @@ static void find_regret(const struct exp_points *points, struct result *x)
 
         for (; i < points->n && points->point[i].layer == layer && choice.n < EXP_CHOICE_MOST; i++)
             add_alternative(&choice, cycles_of(&points->point[i]));
-        if (exp_choice_why_not_judged(&choice))
+        if (exp_choice_lacks_cost(&choice))
             continue;
         exp_choose(&choice);
         exp_choice_add(&x->choices, &choice);

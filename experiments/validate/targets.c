@@ -1,6 +1,7 @@
 /* The targets of the simulation on recorded counts, and whether the simulation reaches the targets. */
 #include "experiments/validate/validate.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -39,11 +40,12 @@ static const char *const kind_names[] = {
 struct result {
     struct target target;
     const char *kind, *simulation;
-    double together;                      /* all algorithms; BASE_RATIO: NaN */
-    double worst;                         /* of an algorithm, in size; BASE_RATIO: of an algorithm and model */
+    struct value at_least, aim;
+    struct value together;                /* all algorithms; none of BASE_RATIO */
+    struct value worst;                   /* of an algorithm, in size; BASE_RATIO: of an algorithm and model */
     const char *worst_algo, *worst_model; /* NULL: nothing was compared */
-    size_t n_ratios, n_right;             /* BASE_RATIO: pairs of model and algorithm; on the measured side of 1 */
-    const char *why_no_ratios, *reached;
+    struct value n_ratios, n_right;       /* BASE_RATIO: pairs of model and algorithm; on the measured side of 1 */
+    const char *reached;
 };
 
 /* ---- finding ---- */
@@ -55,9 +57,9 @@ static double error_of(const struct exp_agreement *a, enum kind kind)
 
 static void note(struct result *x, double error, const char *algo, const char *model)
 {
-    if (isnan(error) || fabs(error) < fabs(x->worst))
+    if (isnan(error) || fabs(error) < fabs(x->worst.number))
         return;
-    x->worst = error;
+    x->worst = value_of(error);
     x->worst_algo = algo;
     x->worst_model = model;
 }
@@ -67,7 +69,8 @@ static void find_errors(struct result *x, const struct exp_agreement_report *r, 
     const size_t q = ctr_quantity_index(x->target.quantity);
     struct exp_agreement a = exp_agreement_of(r->points, &(struct exp_selection){ NULL, NULL }, q, v);
 
-    x->together = error_of(&a, x->target.kind);
+    x->together = value_if_finite(error_of(&a, x->target.kind), REC_DOES_NOT_APPLY);
+    x->n_ratios = x->n_right = value_none(REC_DOES_NOT_APPLY);
     for (size_t i = 0; i < exp_algo_count(); i++) {
         const struct exp_selection of = { NULL, exp_algo_at(i)->name };
 
@@ -83,8 +86,8 @@ static void find_ratio(struct result *x, const struct exp_selection *of, size_t 
 
     if (!ratio.n)
         return;
-    x->n_ratios++;
-    x->n_right += (ratio.measured > 1) == (ratio.simulated > 1);
+    x->n_ratios.number++;
+    x->n_right.number += (ratio.measured > 1) == (ratio.simulated > 1);
     note(x, 100 * (ratio.simulated / ratio.measured - 1), of->algo, of->model);
 }
 
@@ -101,11 +104,12 @@ static void find_ratios(struct result *x, const struct exp_agreement_report *r, 
 
 static const char *reached(const struct result *x)
 {
-    bool least = x->target.kind == BASE_RATIO ? x->n_right == x->n_ratios : fabs(x->worst) <= x->target.at_least;
+    const double worst = fabs(x->worst.number);
+    const bool least = x->n_ratios.why ? worst <= x->target.at_least : x->n_right.number == x->n_ratios.number;
 
     if (!x->worst_algo)
         return "not compared";
-    return !least ? "no" : fabs(x->worst) <= x->target.aim ? "aim" : "at least";
+    return !least ? "no" : worst <= x->target.aim ? "aim" : "at least";
 }
 
 /* Finds the result of a target and view by number: results of a target follow each other. */
@@ -116,13 +120,14 @@ static struct result result_of(size_t i, const struct exp_agreement_report *r)
     struct result x = { .target = *t,
                         .kind = kind_names[t->kind],
                         .simulation = exp_view_name(v),
-                        .together = (double)NAN,
-                        .why_no_ratios = t->kind == BASE_RATIO ? NULL : REC_DOES_NOT_APPLY };
+                        .at_least = value_if_finite(t->at_least, REC_DOES_NOT_APPLY),
+                        .aim = value_of(t->aim),
+                        .together = value_none(REC_DOES_NOT_APPLY) };
 
     (t->kind == BASE_RATIO ? find_ratios : find_errors)(&x, r, v);
     x.reached = reached(&x);
     if (!x.worst_algo)
-        x.worst = (double)NAN;
+        x.worst = value_none(REC_DOES_NOT_APPLY);
     return x;
 }
 
@@ -140,13 +145,15 @@ static void print_result(const struct result *x, FILE *out)
 {
     char text[64];
 
+    assert(out && x->reached);
     if (!x->worst_algo)
         snprintf(text, sizeof text, "-");
     else if (x->target.kind == BASE_RATIO)
-        snprintf(text, sizeof text, "%zu of %zu right, %+.0f %% %s", x->n_right, x->n_ratios, x->worst, x->worst_model);
+        snprintf(text, sizeof text, "%.0f of %.0f right, %+.0f %% %s", x->n_right.number, x->n_ratios.number,
+                 x->worst.number, x->worst_model);
     else
         snprintf(text, sizeof text, x->target.kind == SUM ? "%+.1f %%, %+.1f %% %s" : "%.1f %%, %.1f %% %s",
-                 x->together, x->worst, x->worst_algo);
+                 x->together.number, x->worst.number, x->worst_algo);
     fprintf(out, " | %-32s %-12s", text, x->reached);
 }
 
@@ -185,7 +192,7 @@ void exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out)
 
 /* ---- targets.csv ---- */
 
-#define PERCENT(member) REC_NAN_AS(struct result, member, REC_DOES_NOT_APPLY)
+#define PERCENT(member) REC_VALUE(struct result, member)
 
 static const struct rec_field fields[] = {
     { { "kind", "", "what is to agree: sum over all layers, median layer, or the ratio of Base's sum to SConv's", "" },
@@ -193,15 +200,15 @@ static const struct rec_field fields[] = {
     { { "quantity", "", "what was counted", "" }, REC_AT(struct result, target.quantity) },
     { { "simulation", "", "caches_alone or as_machine", "" }, REC_AT(struct result, simulation) },
     { { "at_least_percent", "%", "the error that is to be reached; of a ratio: all on the measured side of 1", "" },
-      PERCENT(target.at_least) },
-    { { "aim_percent", "%", "the error that is aimed at", "" }, PERCENT(target.aim) },
+      PERCENT(at_least) },
+    { { "aim_percent", "%", "the error that is aimed at", "" }, PERCENT(aim) },
     { { "together_percent", "%", "error of all algorithms together", "" }, PERCENT(together) },
     { { "worst_percent", "%", "error of the worst algorithm; of a ratio: and model", "" }, PERCENT(worst) },
     { { "worst_algo", "", "which one", "" }, REC_AT(struct result, worst_algo) },
     { { "worst_model", "", "of a ratio: which one", "" }, REC_AT(struct result, worst_model) },
     { { "right_sides", "", "of a ratio: how many are on the measured side of 1", "" },
-      REC_OR(struct result, n_right, why_no_ratios) },
-    { { "ratios", "", "of how many: models times algorithms", "" }, REC_OR(struct result, n_ratios, why_no_ratios) },
+      REC_VALUE(struct result, n_right) },
+    { { "ratios", "", "of how many: models times algorithms", "" }, REC_VALUE(struct result, n_ratios) },
     { { "reached", "", "aim, at least, no, or not compared", "" }, REC_AT(struct result, reached) },
 };
 
