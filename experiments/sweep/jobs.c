@@ -40,16 +40,10 @@ static char *what_of(const struct exp_sweep_case *x)
 /* Names a case for people: "resnet18 conv0 sconv_is L1.size=16K". */
 static char *name_of(const struct exp_sweep *s, const struct exp_sweep_case *x)
 {
-    const size_t config = (size_t)(x - s->cases) / s->n_algos % s->grids.n_points;
-    char text[512] = "";
+    char text[512] = "", keys[512];
 
-    exp_say(text, sizeof text, "%s %s %s", x->model->name, x->layer->name, x->algo->name);
-    for (size_t k = 0; k < s->grids.n_keys; k++) {
-        const char *value = sim_grids_value(&s->grids, config, k);
-
-        if (value)
-            exp_say_more(text, sizeof text, " %s=%s", s->grids.key[k], value);
-    }
+    exp_sweep_say_config(s, (size_t)(x - s->cases) / s->n_algos % s->grids.n_points, keys, sizeof keys);
+    exp_say(text, sizeof text, "%s %s %s%s%s", x->model->name, x->layer->name, x->algo->name, *keys ? " " : "", keys);
     return exp_copy_text(text);
 }
 

@@ -20,6 +20,18 @@ const struct exp_sweep_case *exp_sweep_case_at(const struct exp_sweep *s, size_t
 
 /* ---- configurations ---- */
 
+void exp_sweep_say_config(const struct exp_sweep *s, size_t config, char *text, size_t bytes)
+{
+    assert(config < s->grids.n_points && bytes > 0);
+    *text = '\0';
+    for (size_t k = 0; k < s->grids.n_keys; k++) {
+        const char *value = sim_grids_value(&s->grids, config, k);
+
+        if (value)
+            exp_say_more(text, bytes, "%s%s=%s", *text ? " " : "", s->grids.key[k], value);
+    }
+}
+
 /* Keys that are not keys of a machine: name, kind, and where a number is stored. */
 enum own_kind { KERNEL, NUMBER };
 

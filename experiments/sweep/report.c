@@ -78,7 +78,6 @@ static double cost_of(const ROW *row)
     FIELD_KEYS
 #define FIELD_OF_VALUE(number, name, unit, what) { { name, unit, what, "replay" }, REC_VALUE(ROW, value[number]) },
 #define FIELDS_OF_VALUES { EXP_COLUMN_MACS, REC_AT(ROW, macs) }, EACH_VALUE(FIELD_OF_VALUE)
-/* clang-format on */
 
 static const struct rec_field case_fields[] = {
     FIELDS_OF_LAYER,
@@ -96,13 +95,12 @@ static const struct rec_field sum_fields[] = {
     FIELD_CONFIG,
     FIELD_KEYS,
     { { "cache_bytes", "bytes", "all levels together, of all cores", "" }, REC_AT(ROW, cache_bytes) },
-    FIELDS_OF_VALUES{
-        { "cost_percent", "%", "of the cost of the best configuration, for this model and algorithm", "replay" },
-        REC_VALUE(ROW, percent) },
+    FIELDS_OF_VALUES
+    { { "cost_percent", "%", "of the cost of the best configuration, for this model and algorithm", "replay" },
+      REC_VALUE(ROW, percent) },
     { { "best", "", "1 for the configuration of least cost; of equal ones, of least cache_bytes", "replay" },
       REC_AT(ROW, is_best) },
-    { { "pareto", "", "1 if no configuration of as little cache_bytes costs less, nor a smaller one as little",
-        "replay" },
+    { { "pareto", "", "1 if no configuration of as little cache_bytes costs less, nor a smaller one as little", "replay" },
       REC_AT(ROW, is_pareto) },
     { { "csa", "", "1 if the tiles are CSA's own for this configuration in every layer", "predicted" },
       REC_AT(ROW, is_own) },
@@ -115,6 +113,7 @@ static const struct rec_field best_fields[] = {
     { { "cost", "", "of this configuration, the least of all", "replay" }, REC_VALUE(ROW, value[COST]) },
     { { "worst_cost", "", "of the worst configuration", "replay" }, REC_AT(ROW, worst_cost) },
 };
+/* clang-format on */
 
 const struct rec_table exp_sweep_cases_table = REC_TABLE("sweep.csv", case_fields, ROW);
 const struct rec_table exp_sweep_sums_table = REC_TABLE("configs.csv", sum_fields, ROW);
@@ -159,18 +158,6 @@ static int close_file(struct file *f, struct exp_why *why)
 }
 
 /* ---- values ---- */
-
-/* Writes the keys of a configuration: "L1.size=16K L2.ways=4". */
-static void say_config(const struct exp_sweep *s, size_t config, char *text, size_t bytes)
-{
-    text[0] = '\0';
-    for (size_t k = 0; k < s->grids.n_keys; k++) {
-        const char *value = sim_grids_value(&s->grids, config, k);
-
-        if (value)
-            exp_say_more(text, bytes, "%s%s=%s", *text ? " " : "", s->grids.key[k], value);
-    }
-}
 
 /* Returns the share of all cores' work on the core with most work, for which all cores wait; 1 of a single core. */
 static double longest_share(const struct exp_sweep_config *c, const struct exp_sweep_counts *counts)
@@ -434,7 +421,7 @@ static void say_own(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
         fprintf(out, " None of them has CSA's own tiles in every layer.");
         return;
     }
-    say_config(s, own->config - 1, text, sizeof text);
+    exp_sweep_say_config(s, own->config - 1, text, sizeof text);
     fprintf(out, " CSA's own tiles are those of %s, which costs %.1f %% more than the best.", text,
             own->percent.number - 100);
 }
@@ -462,7 +449,7 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
         fprintf(out, "%s, %s: %.4g %s in all %zu.\n", sum->model, label, cost_of(best), unit, n);
         return;
     }
-    say_config(r->sweep, best->config - 1, text, sizeof text);
+    exp_sweep_say_config(r->sweep, best->config - 1, text, sizeof text);
     if (n == 1) {
         fprintf(out, "%s, %s: %.4g %s with %s, the only one: VARY=KEY=VALUE,VALUE compares.\n", sum->model, label,
                 cost_of(best), unit, text);
@@ -471,7 +458,7 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
     fprintf(out, "%s, %s: best of %zu is %s, %.4g %s; the worst costs %.1f %% more.", sum->model, label, n, text,
             cost_of(best), unit, worst - 100);
     if (small && small->cache_bytes < best->cache_bytes) {
-        say_config(r->sweep, small->config - 1, text, sizeof text);
+        exp_sweep_say_config(r->sweep, small->config - 1, text, sizeof text);
         fprintf(out, " The smallest within 1 %% of it is %s, with %.0f KiB of caches and not %.0f.", text,
                 small->cache_bytes / 1024, best->cache_bytes / 1024);
     }
@@ -503,7 +490,7 @@ static void say_noted(const struct exp_sweep_report *r, const char *model, FILE 
 
     if (!noted || !best)
         return;
-    say_config(r->sweep, best->config - 1, text, sizeof text);
+    exp_sweep_say_config(r->sweep, best->config - 1, text, sizeof text);
     fprintf(out, "%s: what PLAN says costs %.2f times what the best of SConv costs: %s, %s.\n", model,
             cost_of(noted) / cost_of(best), exp_algo_find(best->algo)->label, text);
 }
@@ -559,26 +546,20 @@ void exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out)
 
 /* ---- figures ---- */
 
-/* Tells whether a value came before, at an earlier point. */
-static bool is_known(const struct sim_grids *g, size_t point, size_t key)
-{
-    const char *value = sim_grids_value(g, point, key);
-
-    for (size_t p = 0; p < point; p++) {
-        const char *other = sim_grids_value(g, p, key);
-
-        if (!value || (other && !strcmp(other, value)))
-            return true;
-    }
-    return !value;
-}
-
-static size_t count_values(const struct sim_grids *g, size_t key)
+/* Lists the different values of a key, in their order; returns how many. value[] has room for all points. */
+static size_t values_of(const struct sim_grids *g, size_t key, const char **value)
 {
     size_t n = 0;
 
-    for (size_t p = 0; p < g->n_points; p++)
-        n += !is_known(g, p, key);
+    for (size_t p = 0; p < g->n_points; p++) {
+        const char *here = sim_grids_value(g, p, key);
+        size_t i = 0;
+
+        while (here && i < n && strcmp(value[i], here))
+            i++;
+        if (here && i == n)
+            value[n++] = here;
+    }
     return n;
 }
 
@@ -587,6 +568,7 @@ void exp_sweep_set_variables(const struct exp_sweep_report *r, struct exp_variab
     enum { N_AXES = 2 };
     static const char *const axes[] = { "x_key", "y_key", "x_values", "y_values" };
     const struct exp_sweep *s = r->sweep;
+    const char **value = exp_new(s->grids.n_points, sizeof *value);
     size_t axis = 0;
 
     exp_variables_set(v, "machine", s->base.name);
@@ -597,15 +579,16 @@ void exp_sweep_set_variables(const struct exp_sweep_report *r, struct exp_variab
     for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++)
         exp_variables_set(v, axes[i], "");
     for (size_t k = 0; k < s->grids.n_keys && axis < N_AXES; k++) {
-        if (count_values(&s->grids, k) < 2)
+        const size_t n = values_of(&s->grids, k, value);
+
+        if (n < 2)
             continue;
         exp_variables_set(v, axes[axis], s->grids.key[k]);
-        for (size_t p = 0; p < s->grids.n_points; p++) {
-            if (!is_known(&s->grids, p, k))
-                exp_variables_add(v, axes[N_AXES + axis], "\"", sim_grids_value(&s->grids, p, k));
-        }
+        for (size_t i = 0; i < n; i++)
+            exp_variables_add(v, axes[N_AXES + axis], "\"", value[i]);
         axis++;
     }
+    free(value);
     exp_variables_set(v, "shown_algos", "");
     for (size_t a = 0; a < s->n_algos; a++) {
         const struct exp_sweep_case *x = exp_sweep_case_at(s, 0, 0, a);

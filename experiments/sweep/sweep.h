@@ -95,6 +95,9 @@ void exp_sweep_say_cut(const struct exp_sweep *s, FILE *out);
 /* Lists the tasks of the planned cases, each once, in the order of jobs (jobs.c). */
 void exp_sweep_list_tasks(struct exp_sweep *s);
 
+/* Writes the keys of a configuration: "L1.size=16K L2.ways=4". */
+void exp_sweep_say_config(const struct exp_sweep *s, size_t config, char *text, size_t bytes);
+
 /* Returns the tasks for exp_tasks_run. */
 struct exp_tasks exp_sweep_tasks(struct exp_sweep *s);
 
