@@ -166,7 +166,7 @@ static int run_tool(struct exp_words *command, const char *variable, struct exp_
     return err;
 }
 
-/* Compilers call this program's CPU family so. */
+/* Compilers' name of this program's CPU family. */
 #if defined(__x86_64__)
 #define FAMILY "x86_64"
 #elif defined(__powerpc64__)
@@ -177,7 +177,7 @@ static int run_tool(struct exp_words *command, const char *variable, struct exp_
 #define FAMILY ""
 #endif
 
-/* Tells whether what a tool prints, asked by an option, has a line with the pattern. */
+/* Tells whether a tool's answer to an option has a line with the pattern. */
 static bool says(const char *tool, const char *option, const char *pattern)
 {
     const char *const argv[] = { "sh", "-c", "\"$0\" \"$1\" | grep -q \"$2\"", tool, option, pattern, NULL };
@@ -324,7 +324,7 @@ static int build_ll(const struct work *w)
     return run_tool(&clang, EXP_EMIT_CLANG_VARIABLE, w->why);
 }
 
-/* Returns the filters that exp_tensors_init makes: a network's are constants, and sconv-opt is given them as such. */
+/* Returns the filters that exp_tensors_init makes. A network's filters are constants, and sconv-opt gets constants. */
 static float *new_filter(const struct conv_plan *plan)
 {
     size_t bytes = plan->layout.bytes[CONV_FILTER];
@@ -382,7 +382,7 @@ void exp_emit_code_release(struct exp_emit_code *code)
 
 /* ---- functions ---- */
 
-/* Stores a pointer to a plan's function whose name ends so. */
+/* Stores a pointer to a plan's function whose name ends with the suffix. */
 static void find_function(void *fn, const struct exp_emit_code *code, const char *layer, size_t i, const char *suffix)
 {
     char name[CONV_C_NAME_BYTES], whole[CONV_C_NAME_BYTES + 16];
@@ -420,7 +420,7 @@ exp_emit_pack_fn exp_emit_code_packer(const struct exp_emit_code *code, const ch
 
 /* ---- the coder ---- */
 
-/* A plan that was compiled. A computer compiles few enough for a list. */
+/* A plan that was compiled. A run compiles few plans: a list will do. */
 struct exp_emit_coded {
     struct conv_plan plan;
     struct exp_emit_code code;

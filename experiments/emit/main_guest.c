@@ -1,12 +1,12 @@
 /*
- * The program that is watched while generated code runs: it loads a shared object, lays out tensors, and calls one
- * function between markers, for the observer plugin of QEMU (counters/observe/obs_plugin.c).
+ * The program that is watched while generated code runs: it loads a shared object, lays out tensors, and calls a function
+ * between markers, for the observer plugin of QEMU (counters/observe/obs_plugin.c).
  *
  *     code-guest CODE=file.so FUNCTION=name LAYOUT=0:4096,4096:512,... OUT=file
  *
  * LAYOUT has offset and bytes of every tensor, in the order of enum conv_tensor, as the plan lays them out. FUNCTION's
- * filters are packed before by FUNCTION_pack_filters, if there is one. OUT is the observer's: it shows that there is
- * one. What the function allocates for itself is observed as the tensor that no SConv has, CONV_IM2COL.
+ * filters are packed before by FUNCTION_pack_filters, if the object has it. OUT is the observer's: OUT tells that an
+ * observer is there. The function's own allocations are observed as the tensor that no SConv has, CONV_IM2COL.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <dlfcn.h>
@@ -23,13 +23,13 @@
 
 enum { EXIT_BAD_INPUT = 2, STACK_BELOW = 8 << 20, STACK_ABOVE = 1 << 16, FILTERS_SEED = 5 };
 
-#define HEAP_BYTES ((size_t)1 << 30) /* of which no more is there than what is touched */
+#define HEAP_BYTES ((size_t)1 << 30) /* reserved; the system provides the touched pages only */
 
 typedef void (*code_fn)(const float *input, const float *filter, float *packed_filter, float *packed_input,
                         float *output);
 typedef void (*pack_fn)(const float *filter, float *packed_filter);
 
-/* ---- what generated code allocates ---- */
+/* ---- allocations of generated code ---- */
 
 /* glibc's own, below malloc and free. */
 void *__libc_malloc(size_t bytes);
@@ -41,7 +41,7 @@ static struct {
     size_t used, n_live;
 } heap;
 
-/* Blocks lie one behind the other; when none is left, the first begins again where the first was. */
+/* Blocks lie one behind the other. When no block is left, the first begins again at the start of the heap. */
 void *malloc(size_t bytes)
 {
     const size_t line = 64, room = (bytes + line - 1) / line * line;
@@ -67,7 +67,7 @@ void free(void *p)
         heap.used = 0;
 }
 
-/* ---- what is said on the command line ---- */
+/* ---- the command line ---- */
 
 struct options {
     const char *code, *function, *layout, *out;

@@ -1,4 +1,4 @@
-/* The question gen as a program of its own. `sconv-gen --help` lists the options. */
+/* The program of the question gen. `sconv-gen --help` lists the options. */
 #include "experiments/bench/course/course.h"
 
 extern const struct exp_question question_gen;

@@ -1,6 +1,7 @@
 /*
- * A user's module of MLIR with its convolutions sliced as CSA decides, and everything else as it was. A program of its
- * own, not one of bench's questions: it is built where MLIR's libraries are. `sconv-opt --help` lists the options.
+ * A user's module of MLIR with its convolutions sliced as CSA decides, and everything else unchanged. A separate
+ * program, not a question of bench, because it is built where MLIR's libraries are. `sconv-opt --help` lists the
+ * options.
  */
 #include <errno.h>
 #include <mlir-c/RegisterEverything.h>
@@ -25,11 +26,11 @@ struct session {
     struct opt_planner planner;
     struct opt_module module;
     struct opt_convs found;
-    struct conv_layer_plans plans; /* of those that can be sliced */
+    struct conv_layer_plans plans; /* of convolutions that can be sliced */
     struct exp_why why;
 };
 
-/* ---- what the user says ---- */
+/* ---- the user's options ---- */
 
 static int find_ukr(struct opt_planner *p, const char *name, struct exp_why *why)
 {
@@ -71,7 +72,7 @@ static void leave(const struct session *s, const struct opt_conv *c, const char 
     free(name);
 }
 
-/* Plans a convolution, and slices it unless plans are all that is asked for. */
+/* Plans a convolution, and slices it unless only plans are wanted. */
 static int do_one(struct session *s, const struct opt_conv *c)
 {
     struct conv_layer_plan plan = { 0 };

@@ -1,4 +1,4 @@
-/* The question plan as a program of its own. `sconv-plan --help` lists the options. */
+/* The program of the question plan. `sconv-plan --help` lists the options. */
 #include "experiments/bench/course/course.h"
 
 extern const struct exp_question question_plan;

@@ -1,4 +1,4 @@
-/* Generated code under the emulator: what it does to the tensors, beside the replay of its plan. */
+/* The accesses of generated code to the tensors, under the emulator, compared with the replay of its plan. */
 #ifndef EXPERIMENTS_EMIT_OBSERVE_H
 #define EXPERIMENTS_EMIT_OBSERVE_H
 
@@ -12,33 +12,36 @@
 #include "sim/machine/machine.h"
 #include "sim/trace/trace.h"
 
-/* ---- two streams of accesses, what code was seen to do and what its plan's replay says, tensor by tensor ---- */
+/* ---- two streams of accesses, the observed code's and its plan's replay, compared tensor by tensor ---- */
 
 /* Says how much of a tensor's accesses is alike. */
 enum exp_emit_likeness {
-    EXP_EMIT_IN_ORDER,  /* address, width and kind of each, one after the other */
+    EXP_EMIT_IN_ORDER,  /* address, width and kind of each access, one after the other */
     EXP_EMIT_REORDERED, /* address, width and kind of each */
-    EXP_EMIT_MORE,      /* all of the replay's are there, and others */
-    EXP_EMIT_BYTES,     /* the bytes that are loaded and stored, each as often, in other widths */
+    EXP_EMIT_MORE,      /* all accesses of the replay, and more */
+    EXP_EMIT_BYTES,     /* the bytes that are loaded and stored, each as often, in different widths */
     EXP_EMIT_OTHER,
     EXP_EMIT_N_LIKENESSES,
 };
 
-const char *exp_emit_likeness_name(enum exp_emit_likeness l); /* as tables have it */
+const char *exp_emit_likeness_name(enum exp_emit_likeness l); /* a word of the tables */
 
-/* An emulator says of a masked load that it loads some of these bytes, or none (obs_plugin.c). */
+/*
+ * An emulator reports a masked load as a load of all its bytes; the code loads some of the bytes, or none
+ * (obs_plugin.c).
+ */
 enum { EXP_EMIT_MASKED_PHASE = SIM_MAX_PHASES - 1 };
 
 struct exp_emit_access {
     uint64_t addr;
-    uint32_t bytes; /* 0: of a masked load, that it touches nothing */
+    uint32_t bytes; /* 0: of a masked load that touches nothing */
     uint8_t kind;   /* enum sim_kind */
     uint8_t tensor; /* enum conv_tensor */
-    bool is_masked; /* its address and bytes are not settled */
+    bool is_masked; /* address and bytes are not settled */
 };
 
 struct exp_emit_stream {
-    struct sim_expander expander; /* its sink takes accesses, but for prefetches, which emulators do not tell of */
+    struct sim_expander expander; /* the sink takes accesses, except prefetches, which emulators do not report */
     struct exp_emit_access *access;
     size_t n;
 };
@@ -46,12 +49,13 @@ struct exp_emit_stream {
 void exp_emit_stream_init(struct exp_emit_stream *s);
 void exp_emit_stream_release(struct exp_emit_stream *s); /* all zeros is fine */
 
-/* Appends a binary trace's accesses. Returns 0, or -errno with one line in why. */
+/* Appends the accesses of a binary trace. Returns 0, or -errno with one line in why. */
 int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, struct exp_why *why);
 
 /*
- * Compares one tensor's accesses. Masked loads are settled as loads of the replay that they cover, each as one, the
- * others as nothing, if that makes streams alike; else they stay as wide as they are.
+ * Compares the accesses to a tensor. Masked loads are settled if settling makes the streams equal: a masked load that
+ * covers a load of the replay becomes the covered load, and a masked load without a covered load touches nothing.
+ * Otherwise masked loads keep their width.
  */
 enum exp_emit_likeness exp_emit_stream_compare(struct exp_emit_stream *seen, const struct exp_emit_stream *replayed,
                                                enum conv_tensor t);
@@ -61,26 +65,21 @@ void exp_emit_stream_emit(const struct exp_emit_stream *s, struct sim_sink *sink
 
 /* ---- the code under the emulator ---- */
 
-/*
- * Names who watches: the emulator's plugin, the program that runs the code (main_guest.c), and the simulated machine.
- */
+/* The emulator's plugin, the program that runs the code (main_guest.c), and the simulated machine. */
 struct exp_emit_watch {
     const char *observer, *guest;
     const struct sim_machine *machine;
 };
 
-/*
- * One tensor: counts of all phases, and how much of the two streams is alike. What the code allocates for itself is
- * CONV_IM2COL.
- */
+/* A tensor: counts of all phases, and the likeness of the two streams. The code's own allocations are CONV_IM2COL. */
 struct exp_emit_seen {
     struct sim_cell observed, replayed;
     enum exp_emit_likeness likeness;
 };
 
 /*
- * Prints and compiles a plan's code, and runs it once under the emulator, with filters that were packed before. Returns
- * 0, or as exp_emit_compile or exp_guest_run, with one line in why.
+ * Prints and compiles a plan's code, and runs it once under the emulator, with filters packed before. Returns 0, or as
+ * exp_emit_compile or exp_guest_run, with one line in why.
  */
 int exp_emit_observe(enum exp_emit_what what, const struct conv_layer_plan *plan, const struct exp_emit_watch *w,
                      struct exp_emit_seen of[CONV_N_TENSORS], struct exp_why *why);

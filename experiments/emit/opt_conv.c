@@ -10,7 +10,7 @@
 #include "kernels/plan/plan.h"
 #include "kernels/ukr/dispatch.h"
 
-/* ---- what is a convolution ---- */
+/* ---- operations that are convolutions ---- */
 
 enum { IMAGE, FILTER, OUTPUT, N_OPERANDS };
 
@@ -26,7 +26,7 @@ static const struct {
 
 static const size_t n_kinds = sizeof kinds / sizeof kinds[0];
 
-/* Says what is against the type of an operand, or returns NULL. */
+/* Says why the type of an operand is refused, or returns NULL. */
 static const char *why_no_type(MlirType t)
 {
     int64_t strides[8], offset;
@@ -76,7 +76,7 @@ static int check_buffers(const struct opt_conv *c, struct exp_why *why)
     return 0;
 }
 
-/* Returns element i of an attribute such as strides; 1 where there is none. */
+/* Returns element i of an attribute such as strides; 1 without the attribute. */
 static size_t element(MlirOperation op, const char *name, intptr_t i)
 {
     MlirAttribute a = opt_attribute_of(op, name);
@@ -116,9 +116,9 @@ static int read_shape(struct opt_conv *c, size_t kind, struct exp_why *why)
     return 0;
 }
 
-/* ---- zeros that it adds to: then its outputs need not be read ---- */
+/* ---- outputs that are zeros before: they need not be read ---- */
 
-/* Returns the operation that makes a value; null: it is an argument. */
+/* Returns the operation that makes a value; null: the value is an argument. */
 static MlirOperation maker_of(MlirValue v)
 {
     return mlirValueIsAOpResult(v) ? mlirOpResultGetOwner(v) : (MlirOperation){ NULL };
@@ -139,7 +139,7 @@ static bool fills_with_zeros(MlirOperation op)
     return mlirAttributeIsAFloat(value) && mlirFloatAttrGetValueDouble(value) == 0;
 }
 
-/* Finds the operation before another in its block, constants left out; null if there is none. */
+/* Finds the operation before another in its block, without constants; null if there is none. */
 static MlirOperation before(MlirOperation op)
 {
     MlirOperation o = mlirBlockGetFirstOperation(mlirOperationGetBlock(op)), last = { NULL };
@@ -175,7 +175,7 @@ static void read_conv(struct opt_conv *c, size_t kind)
         read_shape(c, kind, &c->why_not);
 }
 
-/* Tells whether a map has a result that is no dimension and no constant: h * 2 + r. */
+/* Tells whether a map has a result that is neither a dimension nor a constant: h * 2 + r. */
 static bool slides(MlirAttribute map)
 {
     char *text = opt_text_of_attribute(map), *results = strstr(text, "->");
@@ -185,7 +185,7 @@ static bool slides(MlirAttribute map)
     return is_sum;
 }
 
-/* Tells whether a generic operation multiplies what windows hold. */
+/* Tells whether a generic operation multiplies the elements of windows. */
 static bool is_generic_convolution(MlirOperation op, const char *name)
 {
     MlirAttribute maps = opt_attribute_of(op, "indexing_maps");
@@ -268,7 +268,7 @@ static char *spec_of(MlirOperation op)
     return NULL;
 }
 
-/* What a target spec says of a level; what it leaves open is as on most machines: these latencies are assumed. */
+/* A level in a target spec; what the spec leaves open is taken from most machines: the latencies are assumed. */
 static const struct {
     const char *size, *ways, *line;
     double cycles;
@@ -324,7 +324,7 @@ static const struct conv_ukr *ukr_of(const struct opt_planner *by, const struct 
     return *m->ukr && conv_ukr_find(m->ukr) ? conv_ukr_find(m->ukr) : conv_ukr_best();
 }
 
-/* Finds the machine of a convolution, and how wide its vectors are, if that is known. */
+/* Finds the machine of a convolution, and the width of its vectors, if known. */
 static int find_machine(const struct opt_conv *c, const struct opt_planner *by, struct sim_machine *m,
                         double *vector_bits, struct exp_why *why)
 {

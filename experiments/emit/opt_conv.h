@@ -11,10 +11,10 @@
 struct opt_conv {
     MlirOperation op;
     enum conv_linalg_layout layout;
-    bool is_buffers;             /* of memrefs, not tensors */
-    MlirOperation zeros;         /* the linalg.fill that its sums begin with; null: they are not known to be zeros */
+    bool is_buffers;     /* of memrefs, not tensors */
+    MlirOperation zeros; /* the linalg.fill that the sums begin with; null: the sums are not known to be zeros */
     struct conv_problem problem; /* without padding: the module pads by itself */
-    struct exp_why why_not;      /* "": it can be sliced */
+    struct exp_why why_not;      /* "": the convolution can be sliced */
 };
 
 struct opt_convs {
@@ -22,10 +22,13 @@ struct opt_convs {
     size_t n;
 };
 
-/* Finds all operations that are convolutions, or look like one, in the order of the text. Freed by free(found.conv). */
+/*
+ * Finds all operations that are convolutions, or resemble a convolution, in the order of the text. Freed by
+ * free(found.conv).
+ */
 struct opt_convs opt_convs_find(const struct opt_module *m);
 
-/* Who plans: a machine of the user's, or those that #dlti target specs describe. */
+/* The machine of plans: the user's, or the machines of #dlti target specs. */
 struct opt_planner {
     bool has_machine;
     struct sim_machine machine; /* the user's */
@@ -33,22 +36,22 @@ struct opt_planner {
 };
 
 /*
- * Plans a convolution that can be sliced. What machine it is for stands in plan->machine, from malloc. Returns 0, or
- * -errno with one line in why: the module describes no machine, or the shape does not fit an address space.
+ * Plans a convolution that can be sliced. The machine's name stands in plan->machine, from malloc. Returns 0, or -errno
+ * with one line in why: the module describes no machine, or the shape does not fit an address space.
  */
 int opt_conv_plan(const struct opt_conv *c, const struct opt_planner *by, struct conv_layer_plan *plan,
                   struct exp_why *why);
 
-/* Returns the values of filters that are constants; a null attribute: they are not. */
+/* Returns the values of constant filters; a null attribute: the filters are not constant. */
 MlirAttribute opt_filter_constant(const struct opt_conv *c);
 
-/* Packs filters that are constants: makes another constant, and returns how the convolution reads it. */
+/* Packs constant filters: makes another constant, and returns the value that the convolution reads. */
 MlirValue opt_filter_pack(const struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan);
 
-/* Takes a constant away that nobody reads. */
+/* Removes a constant that nobody reads. */
 void opt_filter_drop(MlirOperation maker);
 
-/* Does what a plan says to its convolution. Returns 0, or -EINVAL with one line in why, and the module as it was. */
+/* Slices the plan's convolution. Returns 0, or -EINVAL with one line in why, and the module unchanged. */
 int opt_conv_slice(struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan, struct exp_why *why);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * Filters that are constants, of a tensor (arith.constant) or of a buffer (memref.global): they are packed here, so
- * that nothing in the program does it, and become a memref.global. What they were before goes where nobody else reads
- * it.
+ * Constant filters, of a tensor (arith.constant) or of a buffer (memref.global): they are packed here, so that the
+ * program does not pack them, and become a memref.global. The old constant goes if nobody reads it.
  */
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -25,9 +24,9 @@ static char *symbol_of(MlirOperation op, const char *attribute)
     return exp_format("%.*s", (int)is.length, is.data);
 }
 
-/* ---- what they are ---- */
+/* ---- the old constant ---- */
 
-/* Finds the memref.global that a memref.get_global names, and the operation whose symbols have it. */
+/* Finds the memref.global that a memref.get_global names, and the operation with its symbol table. */
 static MlirOperation global_of(MlirOperation get, MlirOperation *holder)
 {
     char *name = symbol_of(get, "name");
@@ -72,7 +71,7 @@ MlirAttribute opt_filter_constant(const struct opt_conv *c)
     return !mlirAttributeIsNull(value) && mlirAttributeIsADenseElements(value) ? value : (MlirAttribute){ NULL };
 }
 
-/* ---- what they become ---- */
+/* ---- the new constant ---- */
 
 /* Returns their values, from malloc, in the order of their shape. */
 static float *values_of(MlirAttribute constant, size_t n)
@@ -86,7 +85,7 @@ static float *values_of(MlirAttribute constant, size_t n)
     return x;
 }
 
-/* Returns them packed, as bytes: LLVM reads a text of these ten times as fast as one of floats. */
+/* Returns the packed filters as bytes: LLVM reads a text of bytes ten times as fast as a text of floats. */
 static MlirAttribute pack(const struct opt_conv *c, const struct conv_plan *plan, MlirContext context)
 {
     const struct conv_problem *p = &c->problem;
@@ -137,12 +136,12 @@ static MlirAttribute add_global(MlirContext context, MlirOperation op, MlirType 
     mlirOperationStateAddAttributes(&state, sizeof attributes / sizeof attributes[0], attributes);
     global = mlirOperationCreate(&state);
     mlirBlockInsertOwnedOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)), 0, global);
-    name = mlirSymbolTableInsert(symbols, global); /* another one where it is taken */
+    name = mlirSymbolTableInsert(symbols, global); /* another name if the name is taken */
     mlirSymbolTableDestroy(symbols);
     return mlirFlatSymbolRefAttrGet(context, mlirStringAttrGetValue(name));
 }
 
-/* Makes an operation with one result in front of a convolution. Returns the result. */
+/* Makes an operation with a single result in front of a convolution. Returns the result. */
 static MlirValue add(const struct opt_conv *c, const char *name, const MlirNamedAttribute *attribute, MlirType type,
                      intptr_t n_operands, const MlirValue *operands)
 {
@@ -178,7 +177,7 @@ MlirValue opt_filter_pack(const struct opt_module *m, const struct opt_conv *c, 
                mlirRankedTensorTypeGet(2, shape, mlirF32TypeGet(context), (MlirAttribute){ NULL }), 1, &rows);
 }
 
-/* ---- what they were ---- */
+/* ---- removing the old constant ---- */
 
 struct uses {
     const char *symbol;

@@ -49,7 +49,7 @@ char *opt_text_of_type(MlirType t)
     return end_text(out, &text);
 }
 
-/* What was read from memory is at loc("-":3:10). */
+/* A module that was read from memory is at loc("-":3:10). */
 char *opt_place_of(const struct opt_module *m, MlirLocation l)
 {
     char *text, *place;

@@ -1,7 +1,7 @@
 /*
- * What slices a convolution: the text of kernels/emit/linalg_source.h is a module of its own, in which MLIR's transform
- * interpreter does what the plan says; then the operations that it became move to where the convolution was. So
- * nothing else of the user's module can change, and nothing at all where a step fails.
+ * Slices a convolution: the text of kernels/emit/linalg_source.h is a module of its own, in which MLIR's transform
+ * interpreter slices as planned; then the resulting operations move into the convolution's place. So nothing else of
+ * the user's module can change, and nothing at all if a step fails.
  */
 #include <errno.h>
 #include <mlir-c/BuiltinAttributes.h>
@@ -82,7 +82,7 @@ static bool run_passes(const struct opt_module *m, MlirModule module, const char
     return mlirLogicalResultIsSuccess(done);
 }
 
-/* Takes everything out of a module but its function: scripts, and blocks that were inlined. */
+/* Removes scripts and inlined blocks from a module: the function stays. */
 static void clear_but(MlirModule module, MlirOperation function)
 {
     MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
@@ -96,7 +96,7 @@ static void clear_but(MlirModule module, MlirOperation function)
     }
 }
 
-/* Frees what an operation allocates at the end of its block. */
+/* Frees an operation's allocation at the end of its block. */
 static void give_back(MlirOperation op)
 {
     MlirOperationState state =
@@ -108,7 +108,10 @@ static void give_back(MlirOperation op)
     mlirBlockInsertOwnedOperationBefore(block, mlirBlockGetTerminator(block), mlirOperationCreate(&state));
 }
 
-/* Looks after memory; a loop that hands buffers on has copied outputs, and would need more than that. */
+/*
+ * Collects allocations. A loop that hands buffers on has copied outputs, whose memory cannot be freed at the end of a
+ * block.
+ */
 static MlirWalkResult look_after(MlirOperation op, void *hands_on)
 {
     bool *handed = hands_on;
@@ -120,7 +123,10 @@ static MlirWalkResult look_after(MlirOperation op, void *hands_on)
     return MlirWalkResultAdvance;
 }
 
-/* Adds what frees the memory of a module. Returns false, with why in m->said, where that cannot be done. */
+/*
+ * Adds the operations that free the memory of a module. Returns false, with the reason in m->said, if memory cannot be
+ * freed.
+ */
 static bool free_memory(struct opt_module *m, MlirModule module)
 {
     bool hands_on = false;
@@ -149,7 +155,7 @@ static bool transform(struct opt_module *m, MlirModule module, bool is_buffers)
     return mlirOperationVerify(mlirModuleGetOperation(module));
 }
 
-/* Returns what argument number i of the function stands for: not zeros that nobody reads, and packed filters. */
+/* Returns the value of the function's argument number i: not zeros that nobody reads, and packed filters. */
 static MlirValue operand(const struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan, intptr_t i)
 {
     if (i == 1 && !mlirAttributeIsNull(opt_filter_constant(c)))
@@ -158,7 +164,7 @@ static MlirValue operand(const struct opt_module *m, const struct opt_conv *c, c
                                                     : mlirOperationGetOperand(c->op, i);
 }
 
-/* Takes zeros away that nobody else reads. */
+/* Removes zeros that only the convolution read. */
 static void drop_zeros(const struct opt_conv *c)
 {
     bool is_used = !c->is_buffers && !mlirOperationIsNull(c->zeros) &&
@@ -168,7 +174,10 @@ static void drop_zeros(const struct opt_conv *c)
         mlirOperationDestroy(c->zeros);
 }
 
-/* Moves the body of a function to where the convolution is, whose operands are its arguments; the convolution goes. */
+/*
+ * Moves the body of a function into the convolution's place. The convolution's operands become the body's arguments;
+ * the convolution goes.
+ */
 static void put_in_place_of(const struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan,
                             MlirOperation function)
 {

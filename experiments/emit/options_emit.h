@@ -1,4 +1,4 @@
-/* The questions plan, gen and streams share these: groups of options, which their tables name, and plans. */
+/* Shared by the questions plan, gen and streams: groups of options, which the questions' tables name, and plans. */
 #ifndef EXPERIMENTS_EMIT_OPTIONS_EMIT_H
 #define EXPERIMENTS_EMIT_OPTIONS_EMIT_H
 
@@ -41,14 +41,14 @@
 /* The words of EMIT, in the order of enum exp_emit_what (build.h). */
 #define EXP_EMIT_NAMES "c", "mlir_linalg", "sconv_opt", "mlir"
 
-/* Holds what the user asked for. Those that a program does not know are NULL, or 0. */
+/* The user's options. Options that a program does not know are NULL, or 0. */
 struct exp_emit_options {
-    const char *layer; /* one layer, by a descriptor or as model:layer; "": as model and layers say */
+    const char *layer; /* one layer, by a descriptor or as model:layer; "": the layers of model and layers */
     const char *model, *layers, *input;
     const char *plan; /* file of plans */
     const char *set;  /* decisions in place of CSA's; "": none */
     const char *machine, *algos, *ukr, *core, *results;
-    const char *out;     /* where what is made is written to; "": standard output */
+    const char *out;     /* file of the output; "": standard output */
     const char *weights; /* file of a layer's filters; "": none */
     const char *observer, *guest;
     unsigned packs_filters, batch, links;
@@ -57,27 +57,27 @@ struct exp_emit_options {
     unsigned check;  /* 0 or 1: generated code is compiled and run */
     unsigned time;   /* rounds; 0: none */
     unsigned format; /* of plans; 0: text, 1: JSON */
-    bool is_json;    /* the same as format 1 */
+    bool is_json;    /* format 1 */
     bool describes;  /* print the schema and stop */
 };
 
-/* The plans that a program of this room works on: of the layers that LAYER or MODEL name, or of PLAN's file. */
+/* The plans of a program of this room: of the layers that LAYER or MODEL name, or of PLAN's file. */
 struct exp_emit_plans {
     struct exp_setup setup;
     struct conv_layer_plans list;
 };
 
 /*
- * Plans, or reads, what the options ask for. Returns 0, or -errno with one line in why. An empty one, filled with
- * zeros, may be released; the setup must stay where it is.
+ * Plans, or reads, as the options ask. Returns 0, or -errno with one line in why. Empty plans, filled with zeros, may
+ * be released; the setup must not move.
  */
 int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_emit_options *o, struct exp_why *why);
 void exp_emit_plans_release(struct exp_emit_plans *p);
 
-/* Tells whether an earlier plan is of the same shape: such layers have the same code. */
+/* Tells whether an earlier plan has an equal shape: layers of equal shapes have equal code. */
 bool exp_emit_is_repeated(const struct exp_emit_plans *p, size_t i);
 
-/* Results of layers whose code is made are called as LAYER, PLAN or MODEL name them: exp_results_layout. */
+/* Prints the folder name of results, from LAYER, PLAN or MODEL: exp_results_layout. */
 void exp_emit_print_code(const void *options, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The code of layers as text, as SConv plans them: one function per layer, in one file; or compiled and checked against
- * plain loops, or timed. `sconv-gen --help` lists the options.
+ * The code of layers as text, as SConv plans the layers: a function per layer, in one file; or compiled and checked
+ * against plain loops, or timed. `sconv-gen --help` lists the options.
  */
 #include <errno.h>
 #include <math.h>
@@ -27,7 +27,7 @@ struct time_row;
 struct session {
     struct exp_emit_options options;
     struct exp_emit_plans plans;
-    float *filters; /* that become constants; NULL: none */
+    float *filters; /* of WEIGHTS, which become constants; NULL: none */
     struct time_row *row;
     size_t n_rows;
     struct exp_results results;
@@ -35,7 +35,7 @@ struct session {
     struct exp_why why;
 };
 
-/* Returns what FUSE says: its words are the activations, without a bias and with one. */
+/* Returns the fused work of FUSE, whose words are the activations, without a bias and with a bias. */
 static struct conv_fusion fusion(const struct session *s)
 {
     return (struct conv_fusion){ s->options.fuse >= CONV_N_ACTIVATIONS,
@@ -81,7 +81,7 @@ static int read_floats(float *x, size_t n, const char *path, struct exp_why *why
                     found == n ? "more" : "fewer", n * sizeof *x);
 }
 
-/* Packs filters as the plan wants them, in their place. */
+/* Packs filters for the plan, and replaces them. */
 static int pack(float **filters, const struct conv_plan *plan)
 {
     float *packed = exp_new(plan->layout.bytes[CONV_FILTER] / sizeof(float), sizeof *packed);
@@ -119,7 +119,7 @@ static int refuse_to_run(const struct conv_layer_plan *plan, struct exp_why *why
     return exp_fail(why, -ENOTSUP, "layer '%s': this computer cannot execute %s", plan->layer, plan->plan.ukr->name);
 }
 
-/* Returns the bias that a filter's outputs get. */
+/* Returns the bias of a filter's outputs. */
 static float bias_of(size_t filter)
 {
     return (float)(filter % 7) - 3;
@@ -168,7 +168,7 @@ static int compare(const struct conv_layer_plan *n, const struct conv_fusion *af
     return err;
 }
 
-/* Memory that code needs beside inputs, filters and outputs. */
+/* Memory of the code, beside inputs, filters and outputs. */
 struct memory {
     void *filters, *inputs;
 };
@@ -188,7 +188,7 @@ static void *new_nans(size_t bytes)
     return memset(x, 0xff, bytes);
 }
 
-/* Fills *m with NaNs, and packs filters into it by the code's own function, if it has one. */
+/* Fills *m with NaNs, and packs filters into *m by the code's own function, if the code has one. */
 static int memory_init(struct memory *m, const struct exp_emit_code *code, enum exp_emit_what what,
                        const struct conv_layer_plan *n, const struct exp_tensors *t)
 {
@@ -203,7 +203,7 @@ static int memory_init(struct memory *m, const struct exp_emit_code *code, enum 
     return 0;
 }
 
-/* Convolves, with filters that were packed. */
+/* Convolves, with packed filters. */
 static void run(const struct exp_emit_code *code, const struct memory *m, const struct conv_layer_plan *n,
                 const struct conv_fusion *after, const struct exp_tensors *t)
 {
@@ -220,7 +220,7 @@ static void run(const struct exp_emit_code *code, const struct memory *m, const 
     free(bias);
 }
 
-/* Compiles a plan's code, runs it and compares every output. *seconds is what printing and compiling took. */
+/* Compiles a plan's code, runs it and compares every output. *seconds is the time of printing and compiling. */
 static int check(struct session *s, const struct conv_layer_plan *plan, double *seconds)
 {
     const struct conv_fusion after = fusion(s);
@@ -276,11 +276,11 @@ static int check_all(struct session *s)
     return err;
 }
 
-/* ---- all forms of a plan, timed in turns beside the library that executes the same plan ---- */
+/* ---- all forms of a plan, timed in turns with the library that executes the plan ---- */
 
 struct time_row {
     const char *layer, *code;
-    char plan[EXP_PLAN_TEXT_BYTES], why_not[256]; /* "": nothing is against it */
+    char plan[EXP_PLAN_TEXT_BYTES], why_not[256]; /* "": can be timed */
     double macs, compile_s;                       /* NaN: nothing was compiled */
     double time_ns, median_ns, gflops, speedup;
 };
@@ -329,7 +329,7 @@ static int run_form(void *timed)
     return conv_nest_run(&t->plan->plan, &exec.base);
 }
 
-/* The time on CPUs of this thread and of compilers that have ended. */
+/* The CPU time of this thread and of compilers that have ended. */
 static double cpu_s(void)
 {
     struct rusage tools;
@@ -339,7 +339,7 @@ static double cpu_s(void)
            (double)(tools.ru_utime.tv_usec + tools.ru_stime.tv_usec) * 1e-6;
 }
 
-/* Builds a form. What is against it is no failure, unless it is an interruption. */
+/* Builds a form. A form that cannot be built is no failure, unless building was interrupted. */
 static int build(struct timed *t, enum exp_emit_what what)
 {
     const char *why_no_compiler = exp_emit_why_no_compiler(what);
@@ -358,7 +358,7 @@ static int build(struct timed *t, enum exp_emit_what what)
     return 0;
 }
 
-/* Measures those that can run; the library is the first. */
+/* Measures the contenders that can run; the library is the first. */
 static int measure(struct timed timed[N_TIMED], size_t n_rounds, uint64_t *sample)
 {
     const struct exp_bench protocol = { .n_warmups = WARMUPS,
@@ -376,7 +376,7 @@ static int measure(struct timed timed[N_TIMED], size_t n_rounds, uint64_t *sampl
     return exp_bench_run(&protocol, contender, n, sample, &result);
 }
 
-/* Fills in the times of those that could run, and prints them. */
+/* Fills in the times of the contenders that ran, and prints them. */
 static void take_times(struct time_row row[N_TIMED], const uint64_t *sample, size_t n_rounds)
 {
     const double library_ns = (double)exp_stats_min(sample, n_rounds);

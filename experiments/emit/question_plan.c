@@ -1,5 +1,5 @@
 /*
- * CSA as a service: what it decides for layers on a machine, as lines for people or as JSON for other compilers.
+ * CSA as a service: its decisions for layers on a machine, as lines for people or as JSON for other compilers.
  * `sconv-plan --help` lists the options.
  */
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 enum { MOST_KEYS = 32 };
 
-/* Tells whether SET may name a key: what is decided of the tiles and of how they are run. */
+/* Tells whether SET may name a key: a decided key of the tiles and options. */
 static bool is_settable(const struct conv_plan_key *k)
 {
     return k->is_decided && (!strcmp(k->section, "tiling") || !strcmp(k->section, "options"));
@@ -71,7 +71,7 @@ static int read_flag(bool *to, const char *key, const char *value, struct exp_wh
     return 0;
 }
 
-/* Takes one "key=value"; value stays where it is. */
+/* Takes a "key=value"; value must not move. */
 static int take(struct conv_plan_facts *f, char *word, struct exp_why *why)
 {
     char *equals = strchr(word, '=');
@@ -94,8 +94,8 @@ static int take(struct conv_plan_facts *f, char *word, struct exp_why *why)
 }
 
 /*
- * Plans n again with these decisions of its tiling and options (kernels/emit/plan_keys.def) and everything else derived
- * from them. other is as in conv_plan_of_facts.
+ * Plans n again with the given decisions of its tiling and options (kernels/emit/plan_keys.def); all else is derived.
+ * other is as in conv_plan_of_facts.
  */
 static int set_decisions(struct conv_layer_plan *n, const char *set, const struct conv_ukr *other, struct exp_why *why)
 {
@@ -139,7 +139,7 @@ static int say_layer(const char *layer, int err, struct exp_why *why)
     return err;
 }
 
-/* Reads the models. "vgg16:conv3_1" of LAYER means the same as MODEL=vgg16 LAYERS=conv3_1. */
+/* Reads the models. "vgg16:conv3_1" of LAYER means MODEL=vgg16 LAYERS=conv3_1. */
 static int read_models(struct exp_models *m, const struct exp_emit_options *o, struct exp_why *why)
 {
     struct exp_model_ask ask = *EXP_MODEL_ASK(o);
@@ -175,7 +175,7 @@ static int choose_algo(const struct exp_emit_options *o, unsigned *bits, const s
     return exp_fail(why, -EINVAL, "ALGO: must be one SConv, such as sconv, sconv_ws or sconv_tuned, not '%s'", name);
 }
 
-/* Notes the plan of a case, with what `set` decides otherwise. */
+/* Adds the plan of a case, with the decisions of `set`. */
 static int add_plan(struct conv_layer_plans *list, const struct exp_case *c, const struct exp_setup *setup,
                     const char *set, struct exp_why *why)
 {
@@ -197,9 +197,9 @@ static int add_plan(struct conv_layer_plans *list, const struct exp_case *c, con
     return conv_plans_add(list, &n) ? exp_fail(why, -ENOMEM, "out of memory") : 0;
 }
 
-/* Notes, of a group of algorithms, what CSA chose. */
+/* Adds the plans of a model; of a group of algorithms, the plans that CSA chose. */
 static int add_model(struct exp_emit_plans *p, const struct exp_model *model, unsigned bits,
-                      const struct exp_algo *algo, const char *set, struct exp_why *why)
+                     const struct exp_algo *algo, const char *set, struct exp_why *why)
 {
     struct exp_experiment e;
     int err = exp_experiment_plan(&e, &p->setup, model, bits, why);

@@ -1,6 +1,7 @@
 /*
- * Compares what generated code does to the tensors, seen under an emulator, with the replay of its plan: each form of
- * the code of some layers. `make streams` builds what it needs and runs it; `sconv-streams --help` lists the options.
+ * Compares the accesses of generated code to the tensors, seen under an emulator, with the replay of its plan: each
+ * form of the code of some layers. `make streams` builds its programs and runs it; `sconv-streams --help` lists the
+ * options.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ struct observation {
     struct exp_emit_seen *seen_of; /* [CONV_N_TENSORS] */
 };
 
-/* Moves a tensor that the code needs more memory for than the plan has behind all others. */
+/* Moves a tensor behind all tensors if the code needs more memory for it than the plan has. */
 static void place(struct conv_layout *l, enum conv_tensor t, size_t bytes)
 {
     if (bytes > l->bytes[t]) {
@@ -189,8 +190,8 @@ int exp_emit_observe(enum exp_emit_what what, const struct conv_layer_plan *plan
 struct row {
     const char *layer, *code, *tensor, *likeness;
     struct exp_emit_seen of;
-    char why_not[256];                        /* "": it was observed */
-    const char *why_no_level[N_TABLE_LEVELS]; /* NULL: the machine has it, and it was */
+    char why_not[256];                        /* "": the form was observed */
+    const char *why_no_level[N_TABLE_LEVELS]; /* NULL: the machine has the level, and the form was observed */
 };
 
 #define ROW struct row
@@ -315,7 +316,7 @@ static int prepare(void *session)
     int err;
 
     if (!*s->options.ukr)
-        s->options.ukr = "f32_16x6__avx2"; /* what the emulator runs */
+        s->options.ukr = "f32_16x6__avx2"; /* the widest vectors that the emulator runs */
     err = exp_emit_plans_make(&s->plans, &s->options, &s->why);
     if (err)
         return err;

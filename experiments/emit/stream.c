@@ -85,15 +85,15 @@ void exp_emit_stream_emit(const struct exp_emit_stream *s, struct sim_sink *sink
     }
 }
 
-/* ---- one tensor's accesses ---- */
+/* ---- the accesses to a tensor ---- */
 
-/* Accesses of one tensor, in order until they are sorted; those of a stream stay where they are. */
+/* Accesses to a tensor, in order until they are sorted. The accesses belong to the stream. */
 struct list {
     struct exp_emit_access **at;
     size_t n;
 };
 
-/* Takes those that are masked, or those that are not, or both. */
+/* Takes masked accesses, or plain accesses, or both. */
 static struct list take(const struct exp_emit_stream *s, enum conv_tensor t, bool masked, bool others)
 {
     struct list l = { .at = exp_new(s->n + 1, sizeof *l.at) };
@@ -148,7 +148,10 @@ static void settle(struct exp_emit_access *masked, const struct exp_emit_access 
     masked->bytes = load->bytes;
 }
 
-/* Takes out of the replay's sorted accesses those that are seen, sorted, too. Returns how many are seen beside them. */
+/*
+ * Removes the seen accesses from the replay's; both lists are sorted. Returns the number of seen accesses that the
+ * replay does not have.
+ */
 static size_t take_out(const struct list *seen, struct list *replayed)
 {
     size_t n = 0, s = 0, more = 0;
@@ -166,8 +169,8 @@ static size_t take_out(const struct list *seen, struct list *replayed)
 }
 
 /*
- * Finds a masked load for each load that is left: the first free one that covers it, which is the best one, as loads
- * come by address, and masked ones are equally wide. Those that are not needed touch nothing.
+ * Finds a masked load for each load that is left: the first free masked load that covers it. The first is the best,
+ * because loads come by address, and masked loads are equally wide. Masked loads without a load touch nothing.
  */
 static bool find_masked(const struct list *masked, const struct list *left, struct exp_emit_access *settled)
 {
@@ -196,7 +199,7 @@ static bool find_masked(const struct list *masked, const struct list *left, stru
     return i == left->n;
 }
 
-/* Compares sets; if one holds the other, masked loads are settled. */
+/* Compares sets. If one set holds the other, masked loads are settled. */
 static enum exp_emit_likeness compare_sets(struct list *plain, struct list *masked, struct list *left)
 {
     struct exp_emit_access *settled = exp_new(masked->n + 1, sizeof *settled);
