@@ -1,6 +1,6 @@
 /*
- * The program that is watched while generated code runs: it loads a shared object, lays out tensors, and calls a function
- * between markers, for the observer plugin of QEMU (counters/observe/obs_plugin.c).
+ * The program that is watched while generated code runs: it loads a shared object, lays out tensors, and calls a
+ * function between markers, for the observer plugin of QEMU (counters/observe/obs_plugin.c).
  *
  *     code-guest CODE=file.so FUNCTION=name LAYOUT=0:4096,4096:512,... OUT=file
  *

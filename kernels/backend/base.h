@@ -19,13 +19,13 @@ int conv_base_run_with(const struct conv_plan *plan, const struct conv_binding *
                        conv_im2col_fn lower);
 
 /*
- * The work of cblas_sgemm step by step, so that the parts of a call can be timed: a back-end that executes the GEMM nest
- * with OpenBLAS's own routines for a core (copy, micro-kernel, clearing), which the shared library exports, in the order
- * of OpenBLAS's driver/level3/level3.c.
+ * The work of cblas_sgemm step by step, so that the parts of a call can be timed: a back-end that executes the GEMM
+ * nest with OpenBLAS's own routines for a core (copy, micro-kernel, clearing), which the shared library exports, in the
+ * order of OpenBLAS's driver/level3/level3.c.
  *
- * Micro-kernel steps are gathered: OpenBLAS's kernel takes a whole block of windows and filters in one call. The call is
- * made when a step of another kind comes, or by conv_blas_exec_flush. The plan is conv_plan_gemm's, for the core in use
- * and its own micro-kernel.
+ * Micro-kernel steps are gathered: OpenBLAS's kernel takes a whole block of windows and filters in one call. The call
+ * is made when a step of another kind comes, or by conv_blas_exec_flush. The plan is conv_plan_gemm's, for the core in
+ * use and its own micro-kernel.
  */
 struct conv_blas_exec {
     struct conv_backend base;

@@ -3,8 +3,9 @@
  * registers, and reads of plans and descriptors. All these accesses are called the code's stack here.
  *
  * No source line tells how many accesses the stack has: the compiler decides. So the stack is observed
- * (experiments/stack), and described per phase as numbers of loads and stores for each unit of some kinds of work, which
- * are known of every step. The instructions of compiled code, accesses to tensors included, are described likewise.
+ * (experiments/stack), and described per phase as numbers of loads and stores for each unit of some kinds of work,
+ * which are known of every step. The instructions of compiled code, accesses to tensors included, are described
+ * likewise.
  */
 #ifndef KERNELS_STACK_H
 #define KERNELS_STACK_H
@@ -39,7 +40,7 @@ enum conv_work {
     CONV_WORK_MATRIX_ROW,     /* lowering: rows of the matrix, */
     CONV_WORK_PLANE_ROW,      /* and rows of outputs in all planes */
     CONV_WORK_PANEL_ROW,      /* packing: rows of panels, by routines without vectors */
-    CONV_WORK_PLAIN_STEP, /* packing windows by the portable routine: 1, and the accesses, which the kinds above do not count */
+    CONV_WORK_PLAIN_STEP,     /* packing windows by the portable routine: 1, and its accesses, not counted above */
     CONV_WORK_PLAIN_LOAD,
     CONV_WORK_PLAIN_STORE,
     CONV_WORK_TILE, /* packing windows by vectors: struct conv_pack_work */

@@ -1,6 +1,6 @@
 /*
- * The blocking of OpenBLAS's sgemm and the loads of its kernels, per core type (DYNAMIC_ARCH build, 0.3.21): data for the
- * replay of the baseline.
+ * The blocking of OpenBLAS's sgemm and the loads of its kernels, per core type (DYNAMIC_ARCH build, 0.3.21): data for
+ * the replay of the baseline.
  *
  * Sources: OpenBLAS's param.h (P, Q, unroll), driver/level3/level3.c (block order); observation of Debian's build for
  * the accesses of its copy routines and micro-kernels, in their order. R follows from the buffer size at run time.
@@ -40,9 +40,9 @@ const struct conv_gemm_core *conv_gemm_core_find(const char *name);
 const char *conv_gemm_core_for_host(void);
 
 /*
- * The packing routines of OpenBLAS's cores (Debian's 0.3.21), observed access by access: x86's in copies of their machine
- * code, POWER10's under emulation (counters/observe/). A panel of one filter ends, on most of x86, in a copy of up to
- * three elements that touches some elements twice.
+ * The packing routines of OpenBLAS's cores (Debian's 0.3.21), observed access by access: x86's in copies of their
+ * machine code, POWER10's under emulation (counters/observe/). A panel of one filter ends, on most of x86, in a copy of
+ * up to three elements that touches some elements twice.
  *
  * Windows come from the rows of a matrix, filters from their own rows.
  */

@@ -3,8 +3,8 @@
  *
  * Source: SConv section 4.1, Eq. 1-14. Where the equations divide, this code counts visits:
  *   - numbers of tiles, of tile sets and of channel sets are ceilings (Eq. 3 and its quotients in Eq. 9, 10, 12, 14);
- *   - volumes (#INt * |INt| summed over the channel sets, and #FSt * |FSt|) are exact, because edge tiles are smaller than
- *     |INt| and |FSt|.
+ *   - volumes (#INt * |INt| summed over the channel sets, and #FSt * |FSt|) are exact, because edge tiles are smaller
+ *     than |INt| and |FSt|.
  * Both agree with the printed equations whenever everything divides.
  */
 #ifndef KERNELS_CSA_H

@@ -1,6 +1,6 @@
 /*
- * From a stream of calls to the loops that make the stream: calls that repeat with addresses that move on evenly become a
- * loop, and loops become loops of loops. Calls that do not repeat stay calls, so the edges of a nest stand beside its
+ * From a stream of calls to the loops that make the stream: calls that repeat with addresses that move on evenly become
+ * a loop, and loops become loops of loops. Calls that do not repeat stay calls, so the edges of a nest stand beside its
  * loops, peeled. Expanded, the items are the stream again: folding loses nothing and knows nothing of nests.
  *
  * Method: nested-loop recognition (Ketterlin and Clauss, CGO 2008), for whole streams.

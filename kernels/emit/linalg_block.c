@@ -14,9 +14,8 @@ struct copy {
     const char *source, *made;
     struct linalg_shape shape; /* the source's */
     size_t rows, width;        /* of the matrix */
-    size_t columns,
-        taken; /* the matrix's columns that are copied, and that are used: the used columns behind the copied ones are zeros */
-    size_t n, stride; /* elements of the source's last index that are copied at once, and their distance */
+    size_t columns, taken;     /* of the matrix, copied; and used, with zeros behind the copied columns */
+    size_t n, stride;          /* elements of the source's last index that are copied at once, and their distance */
     size_t n_nested;
     struct linalg_loop loop[MOST_LOOPS];
 };

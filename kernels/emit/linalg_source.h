@@ -1,15 +1,16 @@
 /*
  * Plans as MLIR of the linalg level: linalg.conv_2d_nchw_fchw, and a script of the transform dialect that slices the
- * convolution as CSA decided. The printers of C print the nest's loops. These loops are mlir-opt's own: mlir-opt knows the
- * plan and no step of the nest. The script names the transforms of upstream MLIR (mlir-opt 19) for SConv, in this order:
+ * convolution as CSA decided. The printers of C print the nest's loops. These loops are mlir-opt's own: mlir-opt knows
+ * the plan and no step of the nest. The script names the transforms of upstream MLIR (mlir-opt 19) for SConv, in this
+ * order:
  *
  *   1. structured.split and tile_using_for: a loop for each of the outer layers of the paper's Figure 5 that has more
  *      than one iteration: channel sets (Nc), sets of K3 and of K2 tiles. Their order is the schedule. Edges are split
  *      off, so that all sizes are constants.
  *   2. func.cast_and_call and --inline: the part of the convolution in the innermost of these loops, a block, becomes a
- *      function in the text. The function copies windows by rows of vectors into a matrix (img2col, a row at a time; the
- *      second stride by vector.shuffle) and multiplies with linalg.matmul. Filters are rows of the product without a
- *      copy; outputs are written to their final places.
+ *      function in the text. The function copies windows by rows of vectors into a matrix (img2col, a row at a time;
+ *      the second stride by vector.shuffle) and multiplies with linalg.matmul. Filters are rows of the product without
+ *      a copy; outputs are written to their final places.
  *   3. split and tile_using_for on the products: tiles of Nf filters and Nwin windows, in the order of the schedule.
  *   4. vectorize, lower_contraction and hoist_loop_invariant_subsets: the innermost product becomes Nf
  *      vector.outerproduct of Nwin windows, with all sums in registers.

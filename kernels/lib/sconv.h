@@ -10,8 +10,8 @@
  * Functions that can fail return 0 or a negative errno value and never print; a failed create leaves *plan NULL.
  * sconv_strerror explains a value; sconv_plan_check and sconv_run_check say which argument is wrong. There is no global
  * state. A plan does not change once created: any number of threads may run a plan at a time, each with a workspace and
- * a dst of its own. NaN and infinities propagate as in plain loops; but where a weight that is not finite meets padding,
- * the output may also be NaN, as in loops that multiply by zeros. See sconv(3).
+ * a dst of its own. NaN and infinities propagate as in plain loops; but where a weight that is not finite meets
+ * padding, the output may also be NaN, as in loops that multiply by zeros. See sconv(3).
  */
 #ifndef SCONV_H
 #define SCONV_H
@@ -91,15 +91,15 @@ SCONV_API void
 sconv_machine_free(struct sconv_machine *machine); /* NULL is fine; plans do not need the machine any more */
 
 /*
- * Wisdom: plans found by timing. With SCONV_TUNE=measure in the environment, sconv_plan_create times every plan that may
- * be good (some 0.1 to 2 seconds), once for each shape of a machine, and takes the fastest; with model, or nothing, it
- * asks a model, which takes microseconds. Measured plans are remembered by the machine, and in the file that SCONV_WISDOM
- * names. The file is read when a machine is created, and written after each measurement: several processes may share the
- * file. Remembered plans are used whatever SCONV_TUNE says. Lines are text, and belong to a CPU, a version of the
- * library, caches and a shape; lines of another CPU, version or cache are kept and not used.
+ * Wisdom: plans found by timing. With SCONV_TUNE=measure in the environment, sconv_plan_create times every plan that
+ * may be good (some 0.1 to 2 seconds), once for each shape of a machine, and takes the fastest; with model, or nothing,
+ * it asks a model, which takes microseconds. Measured plans are remembered by the machine, and in the file that
+ * SCONV_WISDOM names. The file is read when a machine is created, and written after each measurement: several processes
+ * may share the file. Remembered plans are used whatever SCONV_TUNE says. Lines are text, and belong to a CPU, a
+ * version of the library, caches and a shape; lines of another CPU, version or cache are kept and not used.
  *
- * import adds a file's plans; export writes all plans of the machine, and keeps the file's lines of other shapes; export
- * renames a finished file into place. Both return 0; -EINVAL for a NULL, or a file that is no wisdom or damaged;
+ * import adds a file's plans; export writes all plans of the machine, and keeps the file's lines of other shapes;
+ * export renames a finished file into place. Both return 0; -EINVAL for a NULL, or a file that is no wisdom or damaged;
  * -ENOMEM; -errno of opening, reading or writing; with one line in why that names file and line (may be NULL if
  * why_bytes is 0). forget forgets. Any number of threads may use a machine.
  */
@@ -169,14 +169,15 @@ SCONV_API int sconv_run_check(const struct sconv_plan *plan, const float *src, c
                               const void *workspace, size_t workspace_bytes, char *why, size_t why_bytes);
 
 /*
- * Teams: threads that stay between runs, so that a run need not start and join threads. A team serves any plans, one run
- * after the other. Between runs its threads wait for the next run for a tenth of a millisecond at most, and then sleep.
+ * Teams: threads that stay between runs, so that a run need not start and join threads. A team serves any plans, one
+ * run after the other. Between runs its threads wait for the next run for a tenth of a millisecond at most, and then
+ * sleep.
  *
  * create starts threads - 1 threads, because the caller of a run is the first thread; 0 means 1. Threads that cannot be
  * started are missing: missing threads cost time, not the result. Threads run where create's caller may, but leave the
- * core of a run's caller to the caller if there is a core for each; threads take no signals. Returns 0; -EINVAL for NULL
- * or more than SCONV_MAX_THREADS; -ENOMEM. sconv_team_threads returns the number of threads, with the caller. free waits
- * for the threads to end; no run may use the team then.
+ * core of a run's caller to the caller if there is a core for each; threads take no signals. Returns 0; -EINVAL for
+ * NULL or more than SCONV_MAX_THREADS; -ENOMEM. sconv_team_threads returns the number of threads, with the caller. free
+ * waits for the threads to end; no run may use the team then.
  */
 SCONV_API int sconv_team_create(struct sconv_team **team, unsigned threads);
 SCONV_API unsigned sconv_team_threads(const struct sconv_team *team); /* 0 for NULL */

@@ -1,11 +1,11 @@
 /*
- * Parts of a layer: fewer outputs, each over the whole reduction, by the layer's kernels in the layer's tiles. Parts are
- * for observers that cannot watch all of a large layer.
+ * Parts of a layer: fewer outputs, each over the whole reduction, by the layer's kernels in the layer's tiles. Parts
+ * are for observers that cannot watch all of a large layer.
  *
  *   SConv   The first tiles of the layer's own nest: windows, filters and both orders are the layer's, and so are all
  *           tensors and their places. Only the later tiles are missing.
- *   GEMM    A layer of its own with fewer rows and filters, blocked as the core blocks a layer of that size: a library's
- *           call cannot be left half-way. Rows that read padding alone are not left out.
+ *   GEMM    A layer of its own with fewer rows and filters, blocked as the core blocks a layer of that size: a
+ *           library's call cannot be left half-way. Rows that read padding alone are not left out.
  *   direct  Layers with direct kernels are small: they have no parts.
  */
 #ifndef KERNELS_PLAN_PART_H

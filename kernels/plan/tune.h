@@ -48,10 +48,9 @@
 
 /* All zero: the best for this computer, filters packed ahead. */
 struct conv_tune_options {
-    const struct conv_ukr *
-        ukr; /* the micro-kernel is chosen from this one's instruction set, runnable here or not; NULL: the widest here */
-    bool keeps_ukr;     /* no choice: ukr, and SConv */
-    bool packs_filters; /* as in struct conv_sconv_options */
+    const struct conv_ukr *ukr; /* of the instruction set to choose from, runnable here or not; NULL: the widest here */
+    bool keeps_ukr;             /* no choice: ukr, and SConv */
+    bool packs_filters;         /* as in struct conv_sconv_options */
 };
 
 /* Plans SConv, or a direct convolution. Returns 0 or -EOVERFLOW, as conv_plan_sconv. */

@@ -40,12 +40,12 @@
 extern "C" {
 #endif
 
-/* Is the version of what follows. A plug-in of another version is refused. */
+/* The version of this header. The bench refuses plug-ins of another version. */
 #define CONV_PLUGIN_ABI 1
 
 /* Holds a convolution; all sizes are numbers of elements. */
 struct conv_plugin_shape {
-    uint32_t bytes; /* sizeof this struct, as the bench knows it: later versions may have more behind */
+    uint32_t bytes; /* sizeof this struct in the bench: a later version may have more members behind */
     int32_t batch, groups;
     int32_t in_channels, in_h, in_w;
     int32_t out_channels, out_h, out_w;
@@ -54,29 +54,29 @@ struct conv_plugin_shape {
     int32_t dilation_h, dilation_w; /* 1: none */
 };
 
-/* What a run does. Counts and times are told apart by that, under the names that the bench has for its own phases. */
+/* The phases of a run. The bench reports counts and times of each phase, under the names of its own phases. */
 enum conv_plugin_phase {
-    CONV_PLUGIN_COMPUTES, /* "micro_kernel": also all that has no mark */
+    CONV_PLUGIN_COMPUTES, /* "micro_kernel": also the time before the first mark */
     CONV_PLUGIN_PACKS,    /* "packing" */
     CONV_PLUGIN_LOWERS,   /* "im2col" */
     CONV_PLUGIN_CLEARS    /* "zero_output" */
 };
 
-/* Whom a run may tell what it does: prepare keeps a copy (conv_plugin_marks_of), run calls conv_plugin_mark. */
+/* The receiver of a run's marks: prepare keeps a copy (conv_plugin_marks_of), run calls conv_plugin_mark. */
 struct conv_plugin_marks {
     void (*mark)(void *of, int phase); /* NULL: nobody listens */
     void *of;
 };
 
-/* Holds what the bench asks for besides. */
+/* The bench's further wishes. */
 struct conv_plugin_ask {
-    uint32_t bytes;   /* sizeof this struct, as the bench knows it: later versions may have more behind */
-    int32_t threads;  /* that run may use, its caller's included */
+    uint32_t bytes;   /* sizeof this struct in the bench: a later version may have more members behind */
+    int32_t threads;  /* of run, the caller's thread included */
     const char *plan; /* of the user's, for the plug-in alone: PLUGIN_PLAN; "" */
     struct conv_plugin_marks marks;
 };
 
-/* Returns whom to tell; nobody, of a bench that is older than this header. */
+/* Returns the receiver of marks; none, if the bench is older than this header. */
 static inline struct conv_plugin_marks conv_plugin_marks_of(const struct conv_plugin_ask *ask)
 {
     struct conv_plugin_marks none = { NULL, NULL };
@@ -84,14 +84,14 @@ static inline struct conv_plugin_marks conv_plugin_marks_of(const struct conv_pl
     return ask->bytes >= offsetof(struct conv_plugin_ask, marks) + sizeof none ? ask->marks : none;
 }
 
-/* Says what follows. It costs a branch where nobody listens; mark loops, not iterations. */
+/* Marks the start of a phase. A mark without a receiver costs a branch; mark loops, not iterations. */
 static inline void conv_plugin_mark(const struct conv_plugin_marks *m, enum conv_plugin_phase phase)
 {
     if (m->mark)
         m->mark(m->of, (int)phase);
 }
 
-/* Gives memory a name, so that accesses to it are told apart. */
+/* Names memory, so that accesses to it are reported under the name. */
 struct conv_plugin_region {
     const char *name; /* such as "packed filters" */
     const void *at;
@@ -103,20 +103,20 @@ struct conv_plugin {
     const char *name;  /* in tables: letters, digits and '_'; NULL: the file's */
     const char *title; /* in figures; NULL: the name */
 
-    /* Says why it cannot do a shape; NULL: it can. May be NULL: it does all. */
+    /* Says why the plug-in cannot do a shape; NULL: it can. May be NULL: the plug-in does all shapes. */
     const char *(*why_not)(const struct conv_plugin_shape *s);
 
     /*
-     * Gets ready for many runs of one shape with these filters, which stay where they are: packs them, allocates.
-     * *state is handed to run. Returns 0 or a negative errno value. May be NULL.
+     * Gets ready for many runs of a shape with the given filters, which do not move: packs filters, allocates. *state
+     * is handed to run. Returns 0 or a negative errno value. May be NULL.
      */
     int (*prepare)(const struct conv_plugin_shape *s, const struct conv_plugin_ask *ask, const float *filters,
                    void **state);
 
-    /* Convolves; what is timed. */
+    /* Convolves. The bench times run. */
     void (*run)(const struct conv_plugin_shape *s, void *state, const float *in, const float *filters, float *out);
 
-    /* Gives back what prepare took. May be NULL. */
+    /* Frees the state of prepare. May be NULL. */
     void (*release)(void *state);
 
     /* Names memory of the state: fills at most `room` regions, returns how many. May be NULL. */
@@ -141,7 +141,10 @@ struct conv_plugin_layout {
 #define CONV_PLUGIN_EXPORT
 #endif
 
-/* A plug-in defines one of the two. `mine.c:other` names another function of conv's type, or another record. */
+/*
+ * A plug-in defines the record or the function. `mine.c:other` names another function of conv's type, or another
+ * record.
+ */
 extern CONV_PLUGIN_EXPORT const struct conv_plugin conv_plugin;
 CONV_PLUGIN_EXPORT void conv(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out);
 

@@ -1,7 +1,7 @@
 /* plugin: -l:libxsmm.a -l:libxsmmnoblas.a -lpthread -ldl -lrt -lm
  *
  * LIBXSMM's direct convolution (package libxsmm-dev, version 1.17) in its own layout: channels in blocks, images in
- * frames of zeros. Images are copied in and out within what is timed, filters ahead.
+ * frames of zeros. The copies of images into the layout and back are timed, the copy of filters is not.
  */
 #include <errno.h>
 #include <libxsmm.h>
@@ -19,7 +19,7 @@ struct state {
     libxsmm_dnn_layer *layer;
     libxsmm_dnn_tensor *tensor[N_TENSORS];
     float *memory[N_TENSORS];
-    int block[N_TENSORS]; /* so many channels lie side by side; of filters, output channels */
+    int block[N_TENSORS]; /* channels that lie side by side; of filters, output channels */
     void *scratch;
 };
 

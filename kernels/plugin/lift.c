@@ -1,12 +1,12 @@
 /* plugin: -ldl */
 /*
- * What `make lift` found: the best OpenCL C of each layer, on the first CPU device. PLUGIN_PLAN= is the folder with the
- * <layer>.cl (default results/host/lift); a file says at its head which layer it is of, and how its kernels are
+ * Runs the results of `make lift`: the best OpenCL C of each layer, on the first CPU device. PLUGIN_PLAN= is the folder
+ * with the <layer>.cl (default results/host/lift); the head of a file names the layer, and says how the kernels are
  * launched.
  *
  *     make lift && make experiment MODEL=vgg16 LAYERS=conv1_2 OBSERVE=0 ALGO=base,sconv,kernels/plugin/lift.c
  *
- * PoCL runs as "basic" here, in the thread that calls: the bench has one pinned core for it. Needs opencl-headers.
+ * PoCL runs as "basic" here, in the calling thread: the bench has one pinned core. Needs opencl-headers.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #define _GNU_SOURCE
@@ -50,7 +50,7 @@ struct text {
     X(clReleaseCommandQueue) X(clReleaseContext)
 /* clang-format on */
 
-/* What is built for a shape. It stays: PoCL and LLVM do not give back all that a program takes. */
+/* The program of a shape. It is never freed: PoCL and LLVM do not give back all memory of a program. */
 struct built {
     struct built *next;
     struct conv_plugin_shape shape;
@@ -82,7 +82,7 @@ static int buffer_of(const char *name)
     return i;
 }
 
-/* Reads a line of the head; false: it is none that is known, or a wrong one. */
+/* Reads a line of the head; false: the line is unknown or wrong. */
 static bool read_line(struct text *t, const char *line)
 {
     struct kernel *k = &t->kernel[t->n_kernels < MOST_KERNELS ? t->n_kernels : 0];
@@ -113,7 +113,7 @@ static bool read_line(struct text *t, const char *line)
     return true;
 }
 
-/* Reads a file if it is of this shape. Returns 0, -ENOENT if it is not, -EINVAL if its head is none. */
+/* Reads a file if the file is of this shape. Returns 0, -ENOENT for another shape, -EINVAL for a wrong head. */
 static int read_text(struct text *t, const char *path, const struct conv_plugin_shape *s)
 {
     FILE *in = fopen(path, "r");
@@ -263,7 +263,7 @@ static void drop(struct built *b)
     free(b);
 }
 
-/* Builds a shape's text, or takes it from the list of what is built. */
+/* Builds a shape's text, or takes the program from the list. */
 static int find_built(struct built **list, const struct conv_plugin_shape *s, const char *folder, struct built **found)
 {
     struct built *b = *list;
@@ -320,7 +320,7 @@ static void release(void *state)
     free(st);
 }
 
-/* Launches a kernel: all its work-groups, or one. */
+/* Launches a kernel: all work-groups, or one work-group. */
 static cl_int launch(struct state *st, int i, cl_int band, bool is_whole)
 {
     const struct kernel *k = &st->b->text.kernel[i];
@@ -354,7 +354,7 @@ static void drop_tensors(struct state *st)
     }
 }
 
-/* Launches a work-group of each kernel: PoCL compiles a kernel when it is launched first. */
+/* Launches a work-group of each kernel: PoCL compiles a kernel at its first launch. */
 static int compile(struct state *st, const struct conv_plugin_shape *s)
 {
     int err = 0;
@@ -375,7 +375,7 @@ static int open_state(struct state *st, const struct conv_plugin_shape *s, const
     struct sigaction handled[NSIG];
     int err;
 
-    for (int i = 1; i < NSIG; i++) /* LLVM handles signals, which are the caller's */
+    for (int i = 1; i < NSIG; i++) /* LLVM handles signals; the handlers are the caller's */
         sigaction(i, NULL, &handled[i]);
     err = find_built(&list, s, folder, &st->b);
     st->filters = err ? NULL : lay_filters(&st->b->text, s, filters);
@@ -402,7 +402,7 @@ static int prepare(const struct conv_plugin_shape *s, const struct conv_plugin_a
     return 0;
 }
 
-/* Convolves where the tensors are: nothing is copied on a CPU. A plug-in cannot say that it failed, but by its end. */
+/* Convolves where the tensors are: nothing is copied on a CPU. A plug-in can report a failure only by ending. */
 static void run(const struct conv_plugin_shape *s, void *state, const float *in, const float *filters, float *out)
 {
     struct state *st = state;
@@ -419,7 +419,7 @@ static void run(const struct conv_plugin_shape *s, void *state, const float *in,
                          strcmp(st->b->text.kernel[kernel].name, "pad") ? CONV_PLUGIN_COMPUTES : CONV_PLUGIN_PACKS);
         err = launch(st, kernel, i / st->b->text.n_kernels, true);
     }
-    if (!err) /* what is mapped is at `out` */
+    if (!err) /* the mapped memory is at `out` */
         st->b->clEnqueueMapBuffer_(st->b->queue, st->buffer[OUTPUT], CL_TRUE, CL_MAP_READ, 0, output_bytes(s), 0, NULL,
                                    NULL, &err);
     if (err || st->b->clEnqueueUnmapMemObject_(st->b->queue, st->buffer[OUTPUT], out, 0, NULL, NULL) ||

@@ -1,7 +1,7 @@
-/* Plain loops, as a textbook has them: what the compiler makes of no plan at all. */
+/* Plain loops of a textbook: the compiler's code for no plan at all. */
 #include "conv_plugin.h"
 
-/* Sums what a window meets: an output element. */
+/* Sums a window: an output element. */
 static float sum_window(const struct conv_plugin_shape *s, const float *image, const float *filter, int y, int x)
 {
     const int channels = s->in_channels / s->groups;
@@ -25,7 +25,7 @@ static float sum_window(const struct conv_plugin_shape *s, const float *image, c
 void conv(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out)
 {
     const int channels = s->in_channels / s->groups, per_group = s->out_channels / s->groups;
-    const ptrdiff_t part = (ptrdiff_t)channels * s->in_h * s->in_w; /* of an image: what a group reads */
+    const ptrdiff_t part = (ptrdiff_t)channels * s->in_h * s->in_w; /* of an image: the part that a group reads */
     const ptrdiff_t taps = (ptrdiff_t)channels * s->kernel_h * s->kernel_w;
 
     for (int n = 0; n < s->batch; n++) {

@@ -2,9 +2,9 @@
  *
  * oneDNN's convolution (package libdnnl-dev, version 2), in three forms. Filters are converted ahead.
  *
- *     onednn.c           images as they are, NCHW
- *     onednn.c:reorder   the layout that oneDNN likes best, with conversions before and behind it within what is timed
- *     onednn.c:blocked   the same, conversions not timed: what a network pays that never leaves that layout
+ *     onednn.c           images in NCHW
+ *     onednn.c:reorder   oneDNN's preferred layout, with timed conversions before and behind the convolution
+ *     onednn.c:blocked   oneDNN's preferred layout, conversions not timed: the cost in a network that never leaves it
  */
 #include <errno.h>
 #include <oneapi/dnnl/dnnl.h>
@@ -14,7 +14,7 @@
 
 enum { IN, FILTERS, OUT, N_MEMORIES, MAX_STAGES = 3, MAX_ARGS = 3 };
 
-/* One primitive on its arguments. */
+/* A primitive and its arguments. */
 struct stage {
     dnnl_primitive_t primitive;
     dnnl_exec_arg_t arg[MAX_ARGS];
@@ -28,7 +28,7 @@ struct state {
     dnnl_memory_desc_t plain_md[N_MEMORIES];
     dnnl_memory_t plain[N_MEMORIES], own[N_MEMORIES]; /* equal where no conversion is needed */
     struct stage stage[MAX_STAGES];
-    int n_stages, conv; /* which of them convolves */
+    int n_stages, conv; /* number of the convolving stage */
 };
 
 static void release(void *state)
@@ -62,7 +62,7 @@ static int describe(struct state *x, const struct conv_plugin_shape *s, int is_b
     const dnnl_dims_t grouped = { g, s->out_channels / g, s->in_channels / g, s->kernel_h, s->kernel_w };
     const dnnl_dims_t stride = { s->stride_h, s->stride_w }, low = { s->pad_top, s->pad_left };
     const dnnl_dims_t dilation = { s->dilation_h - 1, s->dilation_w - 1 };
-    /* What the last window reaches, not what the shape offers: oneDNN wants both to agree. */
+    /* The reach of the last window, not the padding of the shape: oneDNN wants sizes and padding to agree. */
     const dnnl_dims_t high = {
         (s->out_h - 1) * s->stride_h + (s->kernel_h - 1) * s->dilation_h + 1 - s->in_h - s->pad_top,
         (s->out_w - 1) * s->stride_w + (s->kernel_w - 1) * s->dilation_w + 1 - s->in_w - s->pad_left
@@ -87,7 +87,7 @@ static int describe(struct state *x, const struct conv_plugin_shape *s, int is_b
     return 0;
 }
 
-/* Finds how the implementation wants its tensors. */
+/* Finds the implementation's layouts. */
 static const dnnl_memory_desc_t *own_md(const struct state *x, int i)
 {
     static const dnnl_query_t query[N_MEMORIES] = { dnnl_query_src_md, dnnl_query_weights_md, dnnl_query_dst_md };
@@ -241,7 +241,7 @@ static void run(const struct conv_plugin_shape *s, void *state, const float *in,
     execute(x, x->stage, x->n_stages);
 }
 
-/* Where oneDNN's own layout is the plain one, it reads and writes the images themselves. */
+/* Where oneDNN's own layout is the plain layout, oneDNN reads and writes the images themselves. */
 static void run_blocked(const struct conv_plugin_shape *s, void *state, const float *in, const float *filters,
                         float *out)
 {

@@ -1,7 +1,7 @@
 /* plugin: -lopenblas
  *
- * Rows at a time: a few rows of outputs are lowered, and OpenBLAS multiplies them while they are in a cache. The im2col
- * matrix is never there as a whole.
+ * Rows at a time: a few rows of outputs are lowered, and OpenBLAS multiplies the rows while they are in a cache. The
+ * whole im2col matrix never exists.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111 };
 void cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a, int lda,
                  const float *b, int ldb, float beta, float *c, int ldc);
 
-enum { LOWERED_BYTES = 256 << 10 }; /* at most, but for one row: a part of most second levels */
+enum { LOWERED_BYTES = 256 << 10 }; /* at most, except for a single row: a part of most second levels */
 
 struct state {
     int rows; /* lowered at a time */

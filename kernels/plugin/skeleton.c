@@ -19,11 +19,11 @@ static int ceil_div(int a, int b)
     return a > 0 ? (a + b - 1) / b : -(-a / b);
 }
 
-/* Adds what one tap of the filters meets in one row of the input to a block of sums. */
+/* Adds a tap of the filters times a row of the input to a block of sums. */
 static void add_tap(const struct conv_plugin_shape *s, const float *row, const float *filter, ptrdiff_t filter_step,
                     int tap, int n_filters, int x0, int n_columns, float sum[FILTERS][COLUMNS])
 {
-    const int first_in = tap * s->dilation_w - s->pad_left; /* the column that output column 0 meets */
+    const int first_in = tap * s->dilation_w - s->pad_left; /* the input column of output column 0 */
     int begin = ceil_div(-first_in, s->stride_w) - x0, end = ceil_div(s->in_w - first_in, s->stride_w) - x0;
 
     begin = begin > 0 ? begin : 0;

@@ -1,7 +1,7 @@
 /* plugin: -lXNNPACK -lpthreadpool
  *
- * XNNPACK's convolution (packages libxnnpack-dev, libpthreadpool-dev). It knows NHWC only, so images are transposed
- * before and behind it, within what is timed; filters are packed ahead.
+ * XNNPACK's convolution (packages libxnnpack-dev, libpthreadpool-dev). XNNPACK knows NHWC only, so images are
+ * transposed before and behind the convolution, and the transposes are timed; filters are packed ahead.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,10 +21,10 @@ static size_t elements(const struct conv_plugin_shape *s, int is_output)
                      : (size_t)s->batch * (size_t)s->in_channels * (size_t)s->in_h * (size_t)s->in_w;
 }
 
-/* Transposes each image: n matrices of so many rows. */
+/* Transposes each image: n matrices. */
 static void transpose(float *to, const float *from, size_t n, size_t rows, size_t columns)
 {
-    enum { BLOCK = 16 }; /* so many rows of both are in the first level together */
+    enum { BLOCK = 16 }; /* rows of source and target that are in the first level together */
 
     for (size_t i = 0; i < n; i++, to += rows * columns, from += rows * columns) {
         for (size_t r0 = 0; r0 < rows; r0 += BLOCK) {
@@ -47,13 +47,13 @@ static void release(void *state)
     free(x);
 }
 
-/* Makes the operator from filters that lie as XNNPACK wants them: output channel, row, column, input channel. */
+/* Makes the operator from filters in XNNPACK's order: output channel, row, column, input channel. */
 static int make_operator(struct state *x, const struct conv_plugin_shape *s, const float *filters)
 {
     const size_t channels = (size_t)(s->in_channels / s->groups), per_group = (size_t)(s->out_channels / s->groups);
     const size_t taps = (size_t)s->kernel_h * (size_t)s->kernel_w;
     float *own = malloc((size_t)s->out_channels * channels * taps * sizeof *own);
-    /* What the last window reaches: XNNPACK derives the output's size from it. */
+    /* The reach of the last window: XNNPACK derives the output's size from it. */
     const int bottom = (s->out_h - 1) * s->stride_h + (s->kernel_h - 1) * s->dilation_h + 1 - s->in_h - s->pad_top;
     const int right = (s->out_w - 1) * s->stride_w + (s->kernel_w - 1) * s->dilation_w + 1 - s->in_w - s->pad_left;
     enum xnn_status status;

@@ -19,13 +19,11 @@ typedef int (*conv_nest_fn)(const struct conv_plan *plan, struct conv_backend *b
 
 /* Options of SConv beside the tiles; in the paper all are false. */
 struct conv_sconv_options {
-    bool packs_filters; /* at run time, as training needs (SConv section 3); otherwise filters were packed ahead */
-    bool
-        reads_in_place; /* windows are not packed: micro-kernels read rows of a pointwise convolution's input, otherwise tap by tap */
-    bool prefetches;    /* micro-kernels prefetch, if they can, for later micro-kernels */
-    bool skips_padding; /* rows of taps that only read padding are neither packed nor computed; panels are by rows */
-    bool
-        pads_first; /* a group's channels are copied into a padded image, and windows are packed out of the padded image */
+    bool packs_filters;  /* at run time, as training needs (SConv section 3); otherwise filters were packed ahead */
+    bool reads_in_place; /* no packed windows: pointwise, rows of the input are read, otherwise windows tap by tap */
+    bool prefetches;     /* micro-kernels prefetch, if they can, for later micro-kernels */
+    bool skips_padding;  /* rows of taps that only read padding are neither packed nor computed; panels are by rows */
+    bool pads_first;     /* a group's channels are copied into a padded image, out of which windows are packed */
 };
 
 /*

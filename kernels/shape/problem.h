@@ -40,9 +40,9 @@ size_t conv_field(const struct conv_problem *p, size_t field);
 void conv_field_set(struct conv_problem *p, size_t field, size_t value);
 
 /*
- * Checks the shape and sets p and q. Everything but p and q must be set. Returns 0, or an error with one line in why that
- * names the fields and their values. An accepted shape may be planned, replayed and executed: every extent, offset,
- * element count and address of it is representable, in bytes, in the simulator's address space too.
+ * Checks the shape and sets p and q. Everything but p and q must be set. Returns 0, or an error with one line in why
+ * that names the fields and their values. An accepted shape may be planned, replayed and executed: every extent,
+ * offset, element count and address of it is representable, in bytes, in the simulator's address space too.
  *   -EINVAL     a size, stride, dilation or group count of 0; channels or filters that groups do not divide; a filter
  *               larger than the padded input
  *   -EOVERFLOW  more bytes than can be addressed: the padded image, each axis longer by a stride and a dilation; a

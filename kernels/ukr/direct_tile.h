@@ -1,6 +1,6 @@
 /*
- * Describes how a direct kernel's call is cut into tiles, and a tile into steps: one description for executing, emitting
- * and counting. Internal to kernels/.
+ * Describes how a direct kernel's call is cut into tiles, and a tile into steps: one description for executing,
+ * emitting and counting. Internal to kernels/.
  *
  * A step is a column of a filter's taps, or a tap, on one channel:
  *

@@ -5,8 +5,8 @@
  *   N_LANES    floats of a vector
  *   EPILOGUE   the routine's name (kernels/ukr/registry.h)
  *
- * and, if windows past the last whole vector are a masked vector, EPILOGUE_MASKS and load_part, store_part of fewer than
- * N_LANES floats, selected by a mask; else the windows are done one by one.
+ * and, if windows past the last whole vector are a masked vector, EPILOGUE_MASKS and load_part, store_part of fewer
+ * than N_LANES floats, selected by a mask; else the windows are done one by one.
  */
 #ifndef KERNELS_UKR_EPILOGUE_TMPL_H
 #define KERNELS_UKR_EPILOGUE_TMPL_H

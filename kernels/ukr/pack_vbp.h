@@ -4,8 +4,9 @@
  * With unit stride, the panel rows of neighbouring filter columns are an input row shifted by dilation_w elements. A
  * segment of the tile is therefore loaded once, as a span of elements in a few registers, and the panel rows of as many
  * filter columns as the span reaches are made from registers. Element e of the span sits at its base + e; position i of
- * the tile reads element i * stride_w + shift. A mask says which elements exist (missing elements are padding, or belong
- * to another segment), so borders cost no tests inside. Stride 2 works likewise, with spans that reach one shift.
+ * the tile reads element i * stride_w + shift. A mask says which elements exist (missing elements are padding, or
+ * belong to another segment), so borders cost no tests inside. Stride 2 works likewise, with spans that reach one
+ * shift.
  *
  * Everything but the vectors is here: an instruction set has a single function, which packs a group.
  */

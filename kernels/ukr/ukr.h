@@ -14,9 +14,9 @@
  *                     panel f / f_panel, element t * width + f % f_panel. Our own kernels have one panel per tile.
  *   out     [n_f][ld_out]: windows of a filter are contiguous, which is NCHW's own order; nothing is unpacked
  *
- * A descriptor holds `fn`, which computes, and `emit`, which lists the loads and stores that fn executes, in fn's order;
- * tests/ compares both. Every CPU emits, also for kernels that it cannot execute: fn is alone in a file that is compiled
- * for its instruction set (f32_16x6_avx2.c), the rest is plain C beside it (f32_16x6_avx2_emit.c).
+ * A descriptor holds `fn`, which computes, and `emit`, which lists the loads and stores that fn executes, in fn's
+ * order; tests/ compares both. Every CPU emits, also for kernels that it cannot execute: fn is alone in a file that is
+ * compiled for its instruction set (f32_16x6_avx2.c), the rest is plain C beside it (f32_16x6_avx2_emit.c).
  */
 #ifndef KERNELS_UKR_H
 #define KERNELS_UKR_H

@@ -4,9 +4,9 @@
  *     sconv-wisdom 1
  *     <CPU> <version> <instruction set> <caches> <shape> <micro-kernel> <windows> <schedule> <Nc> <K2> <K3>
  *
- * Lines of other CPUs, versions, instruction sets or caches are kept and not used. A file is written to a temporary name
- * and renamed. Lines that another process put into the file meanwhile stay; of two lines of a shape, the writer's own
- * line stays.
+ * Lines of other CPUs, versions, instruction sets or caches are kept and not used. A file is written to a temporary
+ * name and renamed. Lines that another process put into the file meanwhile stay; of two lines of a shape, the writer's
+ * own line stays.
  */
 #ifndef KERNELS_WISDOM_H
 #define KERNELS_WISDOM_H

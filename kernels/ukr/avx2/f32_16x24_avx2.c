@@ -1,6 +1,6 @@
 /*
- * 16 windows by 24 filters as four register tiles of 16x6, one after the other, on panels of 6 filters: the windows are in
- * L1 after the first tile, a call is worth four times the work, and outputs are walked in as few pages as 24 filters
+ * 16 windows by 24 filters as four register tiles of 16x6, one after the other, on panels of 6 filters: the windows are
+ * in L1 after the first tile, a call is worth four times the work, and outputs are walked in as few pages as 24 filters
  * have.
  *
  * Tiles of few windows have another register tile: 6 filters side by side in a ymm, a broadcast per window. n windows

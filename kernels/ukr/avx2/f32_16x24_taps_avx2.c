@@ -1,7 +1,7 @@
 /*
- * 16x24 that reads windows in place, tap by tap, on 16x24's packed filters: of convolutions whose output rows are as wide
- * as their input rows (CONV_WALK_SAME), where a tap's elements of neighbouring windows are neighbours too, across the
- * end of a row. A vector of elements is one load. At the ends of rows some lanes lie on padding: there the load is
+ * 16x24 that reads windows in place, tap by tap, on 16x24's packed filters: of convolutions whose output rows are as
+ * wide as their input rows (CONV_WALK_SAME), where a tap's elements of neighbouring windows are neighbours too, across
+ * the end of a row. A vector of elements is one load. At the ends of rows some lanes lie on padding: there the load is
  * masked. Taps that only read padding are left out. Few windows take a broadcast each, as in 16x24.
  *
  * The place, live windows and masks of a tile's taps are worked out once per call: they are equal for all channels and

@@ -1,11 +1,11 @@
 /*
- * The register tile of the AVX2 micro-kernels: n_v vectors of 8 windows by n_f filters, an accumulator each. A step is n_v
- * window loads and n_f broadcasts for n_v * n_f FMAs. All counts are constants of an instance, so that edge tiles do no
- * wasted work. Internal to kernels/ukr.
+ * The register tile of the AVX2 micro-kernels: n_v vectors of 8 windows by n_f filters, an accumulator each. A step is
+ * n_v window loads and n_f broadcasts for n_v * n_f FMAs. All counts are constants of an instance, so that edge tiles
+ * do no wasted work. Internal to kernels/ukr.
  *
  *   n_sets     tiles of fewer than 8 accumulators would wait for each FMA to end (4 cycles, 2 a cycle): step t adds to
  *              accumulator set t % n_sets
- *   is_ragged  windows in place whose last vector is not whole: its loads are masked. Packed windows are padded with zeros
+ *   is_ragged  windows in place whose last vector is not whole: its loads are masked. Packed windows end with zeros
  */
 #ifndef KERNELS_UKR_X86_TILE_AVX2_H
 #define KERNELS_UKR_X86_TILE_AVX2_H
