@@ -1,9 +1,11 @@
 #include "kernels/bnorm.h"
 
+#include <assert.h>
 #include <math.h>
 
 void conv_bnorm_fold(const struct conv_bnorm_statistics *s, size_t c, float *scale, float *shift)
 {
+    assert(s->variance && s->mean);
     for (size_t i = 0; i < c; i++) {
         scale[i] = s->gamma[i] / sqrtf(s->variance[i] + s->epsilon);
         shift[i] = s->beta[i] - s->mean[i] * scale[i];

@@ -1,5 +1,6 @@
 #include "kernels/conv_naive.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -28,6 +29,7 @@ void conv_naive_plane(const struct conv_problem *p, const float *in, const float
     size_t channels = p->c / p->groups;
     size_t first_channel = k / (p->k / p->groups) * channels;
 
+    assert(n < p->n && k < p->k);
     memset(plane, 0, p->p * p->q * sizeof *plane);
     if (magnitude)
         memset(magnitude, 0, p->p * p->q * sizeof *magnitude);
@@ -57,6 +59,7 @@ void conv_naive_plane(const struct conv_problem *p, const float *in, const float
  */
 double conv_error_bound(size_t len, double magnitude)
 {
+    assert(!(magnitude < 0));
     return (double)(len + 1) * (double)FLT_EPSILON * magnitude;
 }
 

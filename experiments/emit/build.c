@@ -62,6 +62,7 @@ const char *exp_emit_name(enum exp_emit_what what)
 
 enum exp_emit_what exp_emit_form(unsigned word)
 {
+    assert(word <= EXP_EMIT_MLIR);
     return word == EXP_EMIT_MLIR ? EXP_EMIT_MLIR_LINALG : (enum exp_emit_what)word;
 }
 
@@ -70,6 +71,7 @@ struct exp_emit_bytes exp_emit_bytes(enum exp_emit_what what, const struct conv_
     const struct conv_linalg_packed rows = conv_linalg_packed(plan, CONV_LINALG_NCHW);
     const size_t *bytes = plan->layout.bytes;
 
+    assert(what < EXP_EMIT_N_FORMS);
     if (forms[what].why_not != conv_linalg_why_not)
         return (struct exp_emit_bytes){ bytes[CONV_PACKED_FILTER], bytes[CONV_PACKED_INPUT] };
     return (struct exp_emit_bytes){ rows.rows * rows.width * sizeof(float), conv_linalg_padded_bytes(plan) };
@@ -114,6 +116,7 @@ int exp_emit_print(enum exp_emit_what what, const struct conv_layer_plan *plan, 
 {
     int err = check(what, plan, n, why);
 
+    assert(what < EXP_EMIT_N_FORMS && n >= 1);
     if (!err && is_fused(&options->after) && forms[what].passes)
         err = exp_fail(why, -EINVAL, "FUSE: what follows is fused in C only: EMIT=c");
     if (err)
@@ -215,6 +218,7 @@ const char *exp_emit_why_no_compiler(enum exp_emit_what what)
 {
     const char *is_19 = "version 19\\.";
 
+    assert(what < EXP_EMIT_N_FORMS);
     if (!says(named(EXP_EMIT_CC_VARIABLE, "cc"), "-dumpmachine", "^" FAMILY))
         return "there is no C compiler for " FAMILY ": cc, or what " EXP_EMIT_CC_VARIABLE " names";
     if (what == EXP_EMIT_C)
@@ -343,6 +347,7 @@ int exp_emit_compile(const struct exp_workdir *folder, enum exp_emit_what what, 
     bool is_c = what == EXP_EMIT_C;
     int err = write_file(&w, is_c ? "code.c" : "code.mlir");
 
+    assert(what < EXP_EMIT_N_FORMS && n >= 1);
     free(filter);
     if (!err && forms[what].is_sliced)
         err = slice(&w);

@@ -2,6 +2,7 @@
  * CSA as a service: its decisions for layers on a machine, as lines for people or as JSON for other compilers.
  * `sconv-plan --help` lists the options.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,6 +263,7 @@ void exp_emit_plans_release(struct exp_emit_plans *p)
 
 bool exp_emit_is_repeated(const struct exp_emit_plans *p, size_t i)
 {
+    assert(i < p->list.n);
     return conv_plans_find(&p->list, &p->list.plan[i].plan.problem) != &p->list.plan[i];
 }
 

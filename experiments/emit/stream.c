@@ -1,5 +1,6 @@
 #include "experiments/emit/observe.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,6 +280,7 @@ enum exp_emit_likeness exp_emit_stream_compare(struct exp_emit_stream *seen, con
     bool is_in_step = are_in_step(&a, &b);
     enum exp_emit_likeness likeness = is_in_step ? EXP_EMIT_IN_ORDER : compare_unordered(seen, replayed, t);
 
+    assert(t < CONV_N_TENSORS);
     for (size_t i = 0; i < a.n && is_in_step; i++)
         settle(a.at[i], b.at[i]);
     if (likeness == EXP_EMIT_OTHER && are_equal_bytes(&a, &b))

@@ -1,5 +1,6 @@
 #include "kernels/backend/base.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "kernels/backend/resolve.h"
@@ -75,5 +76,6 @@ static int step(struct conv_backend *self, const struct conv_step *s)
 void conv_blas_exec_init(struct conv_blas_exec *e, const struct conv_plan *plan, const struct conv_binding *bind,
                          const struct conv_blas_parts *parts)
 {
+    assert(plan->algorithm == CONV_GEMM);
     *e = (struct conv_blas_exec){ .base.step = step, .plan = plan, .bind = bind, .parts = parts };
 }

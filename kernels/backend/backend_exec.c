@@ -102,5 +102,6 @@ static int exec_step(struct conv_backend *self, const struct conv_step *s)
 
 void conv_exec_init(struct conv_exec *e, const struct conv_plan *plan, const struct conv_binding *bind)
 {
+    assert(plan && bind);
     *e = (struct conv_exec){ .base = { exec_step, exec_run }, .plan = plan, .bind = *bind };
 }

@@ -88,6 +88,7 @@ static int replay_step(struct conv_backend *self, const struct conv_step *s)
 
 void conv_replay_init(struct conv_replay *r, const struct conv_plan *plan, struct sim_sink *sink)
 {
+    assert(plan && sink);
     *r = (struct conv_replay){
         .base.step = replay_step,
         .plan = plan,

@@ -1,5 +1,6 @@
 #include "kernels/backend/stack.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "kernels/backend/resolve.h"
@@ -53,6 +54,7 @@ const char *conv_work_name(enum conv_work w)
         [CONV_WORK_ROW + 7] = "row_of_more_stride_2",
     };
 
+    assert(w < CONV_N_WORKS);
     return names[w];
 }
 
@@ -65,6 +67,7 @@ enum conv_phase conv_step_phase(enum conv_step_kind kind)
         [CONV_STEP_DIRECT] = CONV_PHASE_UKR,
     };
 
+    assert(kind < CONV_N_STEP_KINDS);
     return (enum conv_phase)phase[kind];
 }
 
@@ -209,6 +212,7 @@ struct sim_work conv_stack_work(const struct conv_stack *stack, enum conv_phase 
     const struct conv_stack_phase *p = &stack->phase[phase];
     struct sim_work counted = { 0 }, assumed = { .operations = ASSUMED_FOR_TENSORS * accesses(work) };
 
+    assert(phase < CONV_N_PHASES);
     for (unsigned i = 0; i < CONV_N_WORKS; i++) {
         *(is_in_loops(phase, i) ? &counted.operations : &counted.serial_operations) +=
             (p->instructions[i] - p->branches[i]) * work[i];
@@ -261,6 +265,7 @@ void conv_stack_emit(struct conv_stack_emitter *e, enum conv_phase phase, const 
     uint64_t loads = due(p->loads, work, &e->owed_loads[phase]);
     uint64_t stores = due(p->stores, work, &e->owed_stores[phase]);
 
+    assert(phase < CONV_N_PHASES);
     spread(SIM_STORE, phase, p->lines, stores, sink);
     spread(SIM_LOAD, phase, p->lines, loads, sink);
 }

@@ -1,5 +1,6 @@
 #include "kernels/blas/blas.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -90,6 +91,7 @@ int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *
         { "beta", &parts->clear },
     };
 
+    assert(core);
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         char symbol[64];
         void *address;

@@ -14,10 +14,9 @@ void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float
 char *openblas_get_corename(void);
 char *openblas_get_config(void);
 
-int conv_blas_load(struct conv_blas *blas, char *why, size_t why_bytes)
+int conv_blas_load(struct conv_blas *blas, struct conv_reason why)
 {
     (void)why;
-    (void)why_bytes;
     *blas = (struct conv_blas){ .handle = blas, .sgemm = cblas_sgemm }; /* any handle but NULL */
     snprintf(blas->core, sizeof blas->core, "%s", openblas_get_corename());
     snprintf(blas->config, sizeof blas->config, "%s", openblas_get_config());

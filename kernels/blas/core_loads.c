@@ -23,6 +23,7 @@ size_t conv_core_filter_loads(const struct conv_ukr *u, const struct conv_ukr_ar
 {
     size_t width = min_size(a->n_f, u->f_panel), n = 0;
 
+    assert(f0 + n_f <= a->n_f);
     for (size_t f = f0, n_here; f < f0 + n_f; f += n_here, n++) {
         uint64_t panel = a->filter + f / width * width * a->k * sizeof(float);
 

@@ -1,5 +1,6 @@
 #include "kernels/blas/gemm_core.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -65,11 +66,13 @@ size_t conv_gemm_core_count(void)
 
 const struct conv_gemm_core *conv_gemm_core_at(size_t i)
 {
+    assert(i < conv_gemm_core_count());
     return &cores[i];
 }
 
 const struct conv_gemm_core *conv_gemm_core_find(const char *name)
 {
+    assert(name);
     for (size_t i = 0; i < conv_gemm_core_count(); i++) {
         if (!strcmp(cores[i].name, name))
             return &cores[i];

@@ -1,5 +1,6 @@
 #include "kernels/csa/csa.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -11,6 +12,7 @@ const char *csa_schedule_name(enum csa_schedule s)
 {
     static const char *const names[CSA_N_SCHEDULES] = { "is", "ws" };
 
+    assert(s < CSA_N_SCHEDULES);
     return names[s];
 }
 
@@ -21,6 +23,7 @@ struct csa_caches csa_caches_of(const struct sim_machine *m, double share)
     const struct sim_level *l2 = &m->level[last < 1 ? last : 1];
     const struct sim_level *l3 = &m->level[last];
 
+    assert(m->n_levels >= 1 && share > 0 && share <= 1);
     return (struct csa_caches){
         .l1_bytes = (double)sim_level_bytes(l1) * share,
         .l2_bytes = (double)sim_level_bytes(l2) * share,
@@ -183,6 +186,7 @@ static struct csa_lines lines_of(const struct conv_problem *p, const struct csa_
 struct csa_lines csa_lines_of(const struct conv_problem *p, const struct csa_caches *caches,
                               const struct csa_tiling *tiling)
 {
+    assert(tiling->n_c >= 1 && tiling->k2 >= 1 && tiling->k3 >= 1 && caches->line_bytes > 0);
     return lines_of(p, caches, tiling, (double)(p->r * p->s));
 }
 
@@ -192,6 +196,7 @@ unsigned csa_fits_of(const struct conv_problem *p, const struct csa_caches *cach
     struct l23_question q = { &t, caches->l2_bytes, caches->l3_bytes, tiling->k2 };
     double pair = t.stationary_bytes + t.streaming_bytes + t.out_bytes;
 
+    assert(tiling->n_c >= 1 && tiling->k2 >= 1 && tiling->k3 >= 1);
     return (pair <= caches->l1_bytes ? CSA_FITS_L1 : 0) | (fits_l2(&q, tiling->k2) ? CSA_FITS_L2 : 0) |
            (fits_l3(&q, tiling->k3) ? CSA_FITS_L3 : 0);
 }
@@ -226,12 +231,14 @@ static struct csa_tiling analyse(const struct conv_problem *p, const struct csa_
 struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win, size_t n_f,
                               enum csa_schedule schedule)
 {
+    assert(n_win >= 1 && n_f >= 1);
     return analyse(p, caches, n_win, n_f, schedule, caches->l1_bytes, (double)(p->r * p->s));
 }
 
 struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                    size_t n_f, enum csa_schedule schedule)
 {
+    assert(n_win >= 1 && n_f >= 1);
     return analyse(p, caches, n_win, n_f, schedule, deep_bytes(caches), (double)(p->r * p->s));
 }
 
@@ -240,6 +247,7 @@ struct csa_tiling csa_analyse_panels(const struct conv_problem *p, const struct 
 {
     double share = (double)(n_win + n_f) / (double)(n_win + f_panel);
 
+    assert(n_win >= 1 && n_f >= 1 && f_panel >= 1);
     return analyse(p, caches, n_win, n_f, schedule, caches->l1_bytes * share, (double)(p->r * p->s));
 }
 
@@ -254,12 +262,14 @@ static struct csa_tiling analyse_in_place(const struct conv_problem *p, const st
 struct csa_tiling csa_analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                        size_t n_f, enum csa_schedule schedule)
 {
+    assert(n_win >= 1 && n_f >= 1);
     return analyse_in_place(p, caches, n_win, n_f, schedule, fmax(caches->l1_bytes, caches->l2_bytes / 4));
 }
 
 struct csa_tiling csa_analyse_in_l1(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                     size_t n_f, enum csa_schedule schedule)
 {
+    assert(n_win >= 1 && n_f >= 1);
     return analyse_in_place(p, caches, n_win, n_f, schedule, caches->l1_bytes);
 }
 

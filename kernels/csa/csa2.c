@@ -1,5 +1,6 @@
 #include "kernels/csa/csa2.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static const struct csa2_term_record terms[CSA2_N_TERMS] = {
 
 const struct csa2_term_record *csa2_term_at(size_t term)
 {
+    assert(term < CSA2_N_TERMS);
     return &terms[term];
 }
 
@@ -70,6 +72,7 @@ struct csa2_machine csa2_machine_of(const struct sim_machine *m)
         .is_fitted = !strcmp(c->machine, m->name),
     };
 
+    assert(m->n_levels >= 1);
     memcpy(r.cycles_of, c->cycles_of, sizeof r.cycles_of);
     memcpy(r.tie_share, c->tie_share, sizeof r.tie_share);
     return r;
@@ -108,6 +111,7 @@ static double parts(double whole, double part)
 
 double csa2_share_beyond(double bytes, double capacity_bytes)
 {
+    assert(bytes >= 0 && capacity_bytes >= 0);
     return fmin(1, fmax(0, (bytes / capacity_bytes - fits_share) / (overflows_share - fits_share)));
 }
 
@@ -380,6 +384,7 @@ struct csa2_work csa2_count(const struct conv_problem *p, const struct csa_tilin
 {
     struct layer l = layer_of(p, tiling, ukr, m, state);
 
+    assert(state < CSA2_N_STATES);
     count_instructions(&l, conv_ukr_fmas(ukr, p), conv_ukr_loads(ukr, p));
     count_filters(&l);
     count_input(&l);
@@ -411,6 +416,7 @@ double csa2_predict(const struct conv_problem *p, const struct csa_tiling *tilin
 enum csa_schedule csa2_choose_schedule(const double cycles[CSA_N_SCHEDULES], const struct csa2_machine *m,
                                        enum csa2_state state)
 {
+    assert(state < CSA2_N_STATES);
     return cycles[CSA_IS] < cycles[CSA_WS] * (1 - m->tie_share[state]) ? CSA_IS : CSA_WS;
 }
 
@@ -427,6 +433,7 @@ struct csa_tiling csa2_tiling(const struct conv_problem *p, const struct conv_uk
     };
     bool is = schedule == CSA_IS;
 
+    assert(n_c >= 1 && k2 >= 1 && k3 >= 1);
     t.channel_sets = ceil_div(conv_group_channels(p), t.n_c);
     t.k2 = min_size(k2, is ? t.f_tiles : t.in_tiles);
     t.k3 = min_size(k3, is ? t.in_tiles : t.f_tiles);

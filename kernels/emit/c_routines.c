@@ -1,5 +1,6 @@
 #include "kernels/emit/c_source.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 /* Prints a routine to a file, under a name. */
@@ -174,6 +175,7 @@ void conv_c_print_routine(const struct conv_program *program, size_t number, con
     const struct conv_routine *r = &program->routine[number];
     const struct printer p = { out, prefix, number };
 
+    assert(number < program->n_routines);
     if (r->kind == CONV_ROUTINE_UKR)
         conv_c_print_ukr(program, number, prefix, out);
     else

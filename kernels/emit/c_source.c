@@ -1,5 +1,6 @@
 #include "kernels/emit/c_source.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 /* Texts that generated code begins with: the files in text/. The assembler takes each file as bytes; a zero ends it. */
@@ -46,6 +47,7 @@ void conv_c_name(char name[CONV_C_NAME_BYTES], const char *layer, size_t number)
 {
     size_t n = (size_t)snprintf(name, CONV_C_NAME_BYTES, "sconv_%.40s", layer);
 
+    assert(layer);
     for (size_t i = 0; name[i]; i++) {
         bool is_word = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') ||
                        (name[i] >= '0' && name[i] <= '9');

@@ -1,5 +1,6 @@
 #include "kernels/emit/c_source.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -240,6 +241,7 @@ void conv_c_print_ukr(const struct conv_program *program, size_t number, const c
     const struct conv_c_ukr p = { out, program, r, &r->of.ukr, prefix, number, asks(program, r), 0, r->of.ukr.n_win };
     size_t code = 0;
 
+    assert(r->kind == CONV_ROUTINE_UKR);
     if (!p.asks && !conv_c_walks(r)) {
         print_code(&p, "");
         return;

@@ -1,5 +1,6 @@
 #include "kernels/emit/fold.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -184,6 +185,7 @@ int conv_fold_add(struct conv_fold *f, unsigned routine, const int64_t at[CONV_F
 {
     struct conv_item *item;
 
+    assert(f->n <= f->room);
     if (f->n == f->room) {
         size_t room = max_size(64, 2 * f->room);
 

@@ -1,5 +1,6 @@
 #include "kernels/emit/layer_plans.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ int conv_plans_add(struct conv_layer_plans *plans, const struct conv_layer_plan 
 {
     struct conv_layer_plan *more = realloc(plans->plan, (plans->n + 1) * sizeof *more), copy = *plan;
 
+    assert(plan->layer && plan->machine);
     if (more)
         plans->plan = more;
     copy.layer = strdup(plan->layer);

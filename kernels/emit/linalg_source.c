@@ -1,5 +1,6 @@
 #include "kernels/emit/linalg_source.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "kernels/emit/c_source.h"
@@ -142,6 +143,7 @@ struct conv_linalg_packed conv_linalg_packed(const struct conv_plan *plan, enum 
     const struct linalg_text t = text_of(plan, layout, "", NULL);
     const struct linalg_matrix m = linalg_packed(&t);
 
+    assert(layout == CONV_LINALG_NCHW || layout == CONV_LINALG_NHWC);
     return (struct conv_linalg_packed){ m.rows, linalg_row_width(m.columns) };
 }
 
@@ -151,6 +153,7 @@ void conv_linalg_pack(const struct conv_plan *plan, enum conv_linalg_layout layo
     const struct linalg_matrix m = linalg_packed(&t);
     size_t width = linalg_row_width(m.columns);
 
+    assert(filter && packed);
     memset(packed, 0, m.rows * width * sizeof *packed);
     for (size_t i = 0; i < m.rows; i++)
         memcpy(packed + i * width, filter + i * m.columns, m.columns * sizeof *packed);
@@ -402,6 +405,7 @@ void conv_linalg_print_plain(const struct conv_plan *plan, const char *name, con
 {
     struct linalg_text t = text_of(plan, CONV_LINALG_NCHW, name, out);
 
+    assert(!conv_linalg_why_not(plan));
     print_function(&t, filter);
 }
 
@@ -409,6 +413,7 @@ void conv_linalg_print(const struct conv_plan *plan, const char *name, const flo
 {
     struct linalg_text t = text_of(plan, CONV_LINALG_NCHW, name, out);
 
+    assert(!conv_linalg_why_not(plan));
     t.is_zeroed = t.fills = t.is_packed = true;
     if (!filter)
         print_packing(&t);
@@ -486,6 +491,7 @@ void conv_linalg_print_bare(const struct conv_plan *plan, enum conv_linalg_layou
     char name[CONV_C_NAME_BYTES];
     struct linalg_text t;
 
+    assert(!conv_linalg_why_not(plan));
     conv_c_name(name, layer.layer, 0);
     t = text_of(plan, layout, name, out);
     t.is_zeroed = operands.sums_are_zeros;

@@ -28,6 +28,7 @@ size_t conv_plan_key_count(void)
 
 const struct conv_plan_key *conv_plan_key_at(size_t i)
 {
+    assert(i < conv_plan_key_count());
     return &keys[i];
 }
 
@@ -181,6 +182,7 @@ int conv_plan_of_facts(struct conv_plan *plan, const struct conv_plan_facts *f, 
     struct csa_lines lines;
     int err;
 
+    assert(f->micro_kernel_name && f->tiling_schedule);
     if (!ukr)
         return conv_refuse(-EINVAL, reason, "micro_kernel.name is '%s', which is no micro-kernel of this build",
                            f->micro_kernel_name);

@@ -1,5 +1,6 @@
 #include "kernels/emit/plan_json.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -107,6 +108,7 @@ size_t conv_plans_write(const struct conv_layer_plan *plan, size_t n, char *text
 {
     struct text t = { text, bytes, 0 };
 
+    assert(text || !bytes);
     put(&t, "{\n  \"schema\": \"" CONV_PLAN_SCHEMA "\",\n  \"plans\": [\n");
     for (size_t i = 0; i < n; i++) {
         put_plan(&t, &plan[i]);

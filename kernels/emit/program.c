@@ -1,5 +1,6 @@
 #include "kernels/emit/program.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,16 +367,19 @@ static const struct conv_fusion nothing = { .adds_bias = false };
 
 int conv_program_of_nest(struct conv_program *p, const struct conv_plan *plan)
 {
+    assert(!conv_program_why_not(plan));
     return conv_program_of_fused(p, plan, &nothing);
 }
 
 int conv_program_of_fused(struct conv_program *p, const struct conv_plan *plan, const struct conv_fusion *after)
 {
+    assert(!conv_program_why_not(plan));
     return write_down(p, plan, conv_nest_run, after);
 }
 
 int conv_program_of_filters(struct conv_program *p, const struct conv_plan *plan)
 {
+    assert(!conv_program_why_not(plan));
     return write_down(p, plan, conv_nest_pack_filters, &nothing);
 }
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "kernels/lib/team.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -293,6 +294,7 @@ void conv_team_run(struct sconv_team *team, unsigned n_shares, const struct conv
     struct sconv_team own;
     int state;
 
+    assert(n_shares >= 1 && n_shares <= SCONV_MAX_THREADS && job->work);
     if (n_shares < 2) {
         run_alone(n_shares, job);
         return;

@@ -1,5 +1,6 @@
 #include "kernels/nest/share.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 #include "kernels/shape/sizes.h"
@@ -9,6 +10,7 @@ const char *conv_share_axis_name(enum conv_share_axis a)
 {
     static const char *const names[CONV_N_SHARE_AXES] = { "planes", "windows", "filters" };
 
+    assert(a < CONV_N_SHARE_AXES);
     return names[a];
 }
 
@@ -105,6 +107,7 @@ enum conv_share_axis conv_share_choose(const struct conv_plan *plan, size_t n_th
     enum conv_share_axis best = windows > planes ? CONV_SHARE_WINDOWS : CONV_SHARE_PLANES;
     double most = windows > planes ? windows : planes;
 
+    assert(n_threads >= 1);
     return busy(plan, CONV_SHARE_FILTERS, n_threads) > most * least_gain_by_filters(plan) ? CONV_SHARE_FILTERS : best;
 }
 
@@ -268,6 +271,7 @@ static int run(struct conv_backend *self, const struct conv_run *r)
 void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan,
                      enum conv_share_axis axis, size_t thread, size_t n_threads)
 {
+    assert(axis < CONV_N_SHARE_AXES && thread < n_threads);
     *s = (struct conv_share){
         .base = { step, run },
         .inner = inner,

@@ -116,6 +116,7 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
     struct conv_sconv_options *does = &plan->sconv.options;
     int err = 0;
 
+    assert(ukr && tiling->n_c >= 1 && tiling->k2 >= 1 && tiling->k3 >= 1);
     assert(!options->pads_first || !(options->reads_in_place || options->prefetches || options->skips_padding));
     *plan = (struct conv_plan){
         .problem = *p,
@@ -222,6 +223,7 @@ int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const
 
 int conv_plan_plugin(struct conv_plan *plan, const struct conv_problem *p, const char *name, void *code)
 {
+    assert(name);
     *plan = (struct conv_plan){
         .algorithm = CONV_PLUGIN,
         .problem = *p,
@@ -247,6 +249,7 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
     size_t k = longest_block(conv_reduction(p), core->q, core->unroll_win);
     int err;
 
+    assert(core && ukr);
     *plan = (struct conv_plan){
         .problem = *p,
         .view = flattened(p),

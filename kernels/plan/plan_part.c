@@ -1,5 +1,7 @@
 #include "kernels/plan/plan_part.h"
 
+#include <assert.h>
+
 #include "kernels/nest/nest.h"
 #include "kernels/shape/sizes.h"
 
@@ -20,6 +22,7 @@ bool conv_part_halve(struct conv_part *part, const struct conv_plan *whole)
     size_t windows = part->rows * whole->problem.q;
     bool has_rows = part->rows > 1 && windows >= 2 * FEWEST_WINDOWS, has_filters = part->filters >= 2 * FEWEST_FILTERS;
 
+    assert(part->images >= 1 && part->rows >= 1 && part->filters >= 1);
     if (whole->algorithm == CONV_DIRECT)
         return false;
     if (part->images > 1)
@@ -73,6 +76,7 @@ int conv_plan_part(struct conv_plan *plan, const struct conv_plan *whole, const 
 {
     struct conv_problem p;
 
+    assert(part->images >= 1 && part->rows >= 1 && part->filters >= 1);
     *plan = *whole;
     if (conv_part_is_whole(part, &whole->problem))
         return 0;

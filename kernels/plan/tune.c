@@ -1,5 +1,6 @@
 #include "kernels/plan/tune.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "kernels/shape/sizes.h"
@@ -351,6 +352,7 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
     const struct conv_direct *direct = tune->keeps_ukr ? NULL : conv_direct_for(p, ukr->isa);
     struct decision d;
 
+    assert(tune && (tune->ukr || !tune->keeps_ukr));
     if (!tune->keeps_ukr)
         ukr = choose(p, ukr->isa, caches);
     if (is_direct_better(p, direct, ukr, caches))

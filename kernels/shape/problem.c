@@ -1,5 +1,6 @@
 #include "kernels/shape/problem.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 
@@ -64,11 +65,13 @@ _Static_assert(sizeof(struct conv_problem) == (CONV_N_FIELDS + 2) * sizeof(size_
 
 size_t conv_field(const struct conv_problem *p, size_t field)
 {
+    assert(field < CONV_N_FIELDS + 2);
     return *(const size_t *)(const void *)((const char *)p + field * sizeof(size_t));
 }
 
 void conv_field_set(struct conv_problem *p, size_t field, size_t value)
 {
+    assert(field < CONV_N_FIELDS + 2);
     *(size_t *)(void *)((char *)p + field * sizeof(size_t)) = value;
 }
 
@@ -224,6 +227,7 @@ int conv_problem_finish(struct conv_problem *p, char *why, size_t why_bytes)
     const struct conv_reason reason = { why, why_bytes };
     int err = check_low(p, reason);
 
+    assert(why || !why_bytes);
     if (!err)
         err = check_groups(p, reason);
     if (!err)
@@ -281,6 +285,7 @@ struct conv_dead_rows conv_dead_rows(const struct conv_problem *p, size_t win0, 
     size_t end = p->pad_top + p->h, live = 0; /* rows of taps that start before the image ends */
     struct conv_dead_rows d = { 0 };
 
+    assert(n_win >= 1);
     if (bottom < p->pad_top)
         d.above = min_size(ceil_div(p->pad_top - bottom, p->dilation_h), p->r - 1);
     if (top < end)

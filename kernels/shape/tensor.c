@@ -1,5 +1,7 @@
 #include "kernels/shape/tensor.h"
 
+#include <assert.h>
+
 const char *conv_tensor_name(enum conv_tensor t)
 {
     static const char *const names[CONV_N_TENSORS] = {
@@ -8,6 +10,7 @@ const char *conv_tensor_name(enum conv_tensor t)
         [CONV_IM2COL] = "im2col", [CONV_OUTPUT] = "output",
     };
 
+    assert(t < CONV_N_TENSORS);
     return names[t];
 }
 
@@ -20,5 +23,6 @@ const char *conv_phase_name(enum conv_phase p)
         [CONV_PHASE_ZERO] = "zero_output",
     };
 
+    assert(p < CONV_N_PHASES);
     return names[p];
 }

@@ -1,5 +1,7 @@
 #include "kernels/ukr/direct.h"
 
+#include <assert.h>
+
 #include "kernels/ukr/direct_tile.h"
 
 size_t conv_direct_count(void)
@@ -9,6 +11,7 @@ size_t conv_direct_count(void)
 
 const struct conv_direct *conv_direct_at(size_t i)
 {
+    assert(i < conv_direct_count());
     return &conv_direct_table[i];
 }
 
@@ -74,6 +77,7 @@ double conv_direct_slots(const struct conv_direct *d, const struct conv_problem 
 {
     double tiles = (double)ceil_div(p->p, d->tile_rows) * (double)ceil_div(p->q, d->lanes);
 
+    assert(conv_direct_suits(d, p));
     return (issued_for(d, p, p->p).slots + tiles * TILE_SLOTS) * (double)conv_group_filters(p);
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/ukr/dispatch.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "kernels/ukr/registry.h"
@@ -17,11 +18,13 @@ size_t conv_ukr_count(void)
 
 const struct conv_ukr *conv_ukr_at(size_t i)
 {
+    assert(i < conv_ukr_count());
     return ukrs[i];
 }
 
 const struct conv_ukr *conv_ukr_find(const char *name)
 {
+    assert(name);
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         if (!strcmp(ukrs[i]->name, name))
             return ukrs[i];
@@ -61,6 +64,7 @@ size_t conv_pack_windows_count(void)
 
 const struct conv_pack_windows *conv_pack_windows_at(size_t i)
 {
+    assert(i < conv_pack_windows_count());
     return packers[i];
 }
 

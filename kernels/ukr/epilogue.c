@@ -1,5 +1,7 @@
 #include "kernels/ukr/epilogue.h"
 
+#include <assert.h>
+
 #include "kernels/ukr/element.h"
 #include "kernels/ukr/registry.h"
 
@@ -13,6 +15,7 @@ size_t conv_epilogue_count(void)
 
 const struct conv_epilogue_kernel *conv_epilogue_at(size_t i)
 {
+    assert(i < conv_epilogue_count());
     return &kernels[i];
 }
 

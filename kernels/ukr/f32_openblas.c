@@ -1,5 +1,7 @@
 #include "kernels/ukr/f32_openblas.h"
 
+#include <assert.h>
+
 #include "kernels/ukr/element.h"
 
 /* Floats that an instruction clears on every CPU of these cores. */
@@ -70,6 +72,7 @@ static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct
 
 void conv_blas_ukr_init(struct conv_blas_ukr *u, const struct conv_ukr *core, conv_blas_kernel_fn kernel)
 {
+    assert(core->n_win >= 1 && core->n_f >= 1);
     *u = (struct conv_blas_ukr){ .ukr = *core, .core = core, .kernel = kernel };
     u->ukr.takes_columns = false;
     u->ukr.fn = kernel ? conv_f32_ukr_openblas : NULL;

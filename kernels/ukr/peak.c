@@ -1,5 +1,7 @@
 #include "kernels/ukr/peak.h"
 
+#include <assert.h>
+
 #include "kernels/ukr/registry.h"
 
 #define PEAK(isa_, name_, chains, lanes, adds)                                                                         \
@@ -18,6 +20,7 @@ size_t conv_peak_count(void)
 
 const struct conv_peak *conv_peak_at(size_t i)
 {
+    assert(i < conv_peak_count());
     return &peaks[i];
 }
 

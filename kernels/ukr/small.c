@@ -1,5 +1,7 @@
 #include "kernels/ukr/small.h"
 
+#include <assert.h>
+
 #include "kernels/ukr/small_tile.h"
 
 size_t conv_small_count(void)
@@ -9,6 +11,7 @@ size_t conv_small_count(void)
 
 const struct conv_small *conv_small_at(size_t i)
 {
+    assert(i < conv_small_count());
     return &conv_small_table[i];
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/wisdom/choice.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "kernels/csa/csa2.h"
@@ -12,6 +13,7 @@ struct conv_choice conv_choice_of(const struct conv_plan *plan)
 {
     const struct csa_tiling *t = &plan->sconv.tiling;
 
+    assert(plan->algorithm == CONV_SCONV);
     return (struct conv_choice){
         .ukr = plan->ukr,
         .reads_in_place = plan->sconv.options.reads_in_place,
@@ -39,6 +41,7 @@ int conv_choice_plan(const struct conv_choice *c, const struct conv_problem *p, 
         .skips_padding = true,
     };
 
+    assert(c->ukr);
     return conv_plan_sconv_with(plan, p, c->ukr, &t, &options);
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/wisdom/choice.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -105,6 +106,7 @@ int conv_choice_measure(const struct conv_problem *p, const struct csa_caches *c
     struct sets s;
     int err = bytes ? allocate(&s, caches, bytes) : -ENOMEM;
 
+    assert(n >= 1);
     if (!err) {
         time_all(plan, n, &s, fastest);
         for (size_t i = 1; i < n; i++)

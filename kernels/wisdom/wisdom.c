@@ -1,5 +1,6 @@
 #include "kernels/wisdom/wisdom.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -70,6 +71,7 @@ int conv_wisdom_import(struct conv_wisdom *w, const char *path, struct conv_reas
     struct wisdom_lines file = { 0 };
     int err = wisdom_lines_read(&file, path, why);
 
+    assert(path);
     if (err)
         return err;
     pthread_mutex_lock(&w->mutex);
@@ -110,6 +112,7 @@ int conv_wisdom_export(struct conv_wisdom *w, const char *path, struct conv_reas
 {
     int fd = lock_file(path), err;
 
+    assert(path);
     if (fd < 0)
         return conv_refuse(fd, why, "%s.lock: %s", path, strerror(-fd));
     pthread_mutex_lock(&w->mutex);

@@ -1,5 +1,6 @@
 #include "kernels/wisdom/wisdom_lines.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ int wisdom_lines_put(struct wisdom_lines *l, const char *key, const char *value,
 {
     struct wisdom_line *line = find(l, key);
 
+    assert(strlen(key) < sizeof line->key && strlen(value) < sizeof line->value);
     if (line && !replaces)
         return 0;
     if (!line && l->n == l->room) {
