@@ -53,10 +53,7 @@ void conv_naive_plane(const struct conv_problem *p, const float *in, const float
     }
 }
 
-/*
- * Bounds the error: any order of n additions and n multiplications in float errs by at most about (n + 1) half-ulps of
- * the magnitude.
- */
+/* Any order of n additions and n multiplications in float errs by at most about (n + 1) half-ulps of the magnitude. */
 double conv_error_bound(size_t len, double magnitude)
 {
     assert(!(magnitude < 0));

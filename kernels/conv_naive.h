@@ -1,7 +1,4 @@
-/*
- * The oracle: a convolution as plain loops over the definition, accumulating in double. The oracle shares no code with
- * the kernels.
- */
+/* The oracle: a convolution as plain loops, accumulating in double. It shares no code with the kernels. */
 #ifndef KERNELS_CONV_NAIVE_H
 #define KERNELS_CONV_NAIVE_H
 

@@ -1,7 +1,4 @@
-/*
- * The back-ends of all nests: one executes the steps on real memory, the other hands their accesses to a sink. Both
- * resolve a step to equal arguments.
- */
+/* The back-ends of all nests: one executes the steps on real memory, the other hands their accesses to a sink. */
 #ifndef KERNELS_BACKEND_H
 #define KERNELS_BACKEND_H
 

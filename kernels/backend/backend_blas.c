@@ -20,10 +20,7 @@ void conv_blas_exec_flush(struct conv_blas_exec *e)
     e->block.n_win = 0;
 }
 
-/*
- * The nest runs over filters outside and windows inside: the last step of a block ends the ranges of windows and
- * filters.
- */
+/* Filters are outside and windows inside: the last step of a block ends the ranges of both. */
 static void gather(struct conv_blas_exec *e, const struct conv_step *s)
 {
     if (!e->block.n_win)

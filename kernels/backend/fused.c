@@ -2,15 +2,11 @@
 
 #include "kernels/shape/sizes.h"
 
-/*
- * Tiles of a run that are finished together: few enough to be in L1 still, and enough to pay for the preparation of a
- * run.
- */
+/* Tiles of a run that are finished together: few enough to be in L1, enough to pay for preparing a run. */
 enum { FUSED_TILES = 16 };
 
 enum { GATHERED_BYTES = 32 << 10 };
 
-/* Moves an address on; 0 stays 0. */
 static uint64_t at(uint64_t address, size_t elements)
 {
     return address ? address + elements * sizeof(float) : 0;

@@ -14,7 +14,6 @@ static uint64_t element(const struct conv_binding *b, enum conv_tensor t, size_t
     return b->addr[t] + index * sizeof(float);
 }
 
-/* Returns the address of the first element of a channel of the step's group and image. */
 static uint64_t input_plane(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
                             size_t channel)
 {
@@ -23,7 +22,6 @@ static uint64_t input_plane(const struct conv_plan *p, const struct conv_binding
     return element(b, CONV_INPUT, (s->image * q->c + s->group * p->group_channels + channel) * q->h * q->w);
 }
 
-/* Returns the address of a step's first output: its image, filter and window. */
 static uint64_t output_at(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s)
 {
     const struct conv_problem *q = &p->problem;
@@ -199,10 +197,7 @@ static uint32_t widen(uint32_t bits, size_t n)
     return wide;
 }
 
-/*
- * Sets the starts of a tile's windows, and the taps of the windows that do not read padding: whole rows of windows, or
- * parts of a row.
- */
+/* Sets the starts of a tile's windows, whole rows or parts of a row, and the taps that read no padding. */
 static void set_windows_by_rows(const struct conv_problem *v, const struct conv_step *s, struct conv_taps *t)
 {
     size_t row = s->win0 / v->q, column = s->win0 % v->q;
@@ -228,9 +223,7 @@ static void set_windows_by_rows(const struct conv_problem *v, const struct conv_
     }
 }
 
-/*
- * As set_windows_by_rows, for windows side by side (CONV_WALK_SAME): the end of a row, whole rows, the start of a row.
- */
+/* As set_windows_by_rows, for windows side by side (CONV_WALK_SAME): the end of a row, whole rows, a start. */
 static void set_windows_side_by_side(const struct conv_problem *v, const struct conv_step *s, struct conv_taps *t)
 {
     memset(t->row_live, 0, v->r * sizeof *t->row_live);
@@ -273,10 +266,7 @@ const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struc
     return t;
 }
 
-/*
- * Returns the element of a channel's plane that a window needs first of the row of taps `tap`; of padding, the nearest
- * element.
- */
+/* Returns the first element that a window needs of a row of taps; of padding, the nearest element. */
 static size_t tap_element(const struct conv_problem *v, size_t window, size_t tap)
 {
     ptrdiff_t ih = (ptrdiff_t)(window / v->q * v->stride_h + tap * v->dilation_h) - (ptrdiff_t)v->pad_top;
@@ -371,7 +361,6 @@ struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const str
     return ahead;
 }
 
-/* Bytes that a list of a tensor moves on by with each tile. */
 static int64_t ahead_tile(const struct conv_plan *p, const struct conv_run *r, const struct conv_ukr_args *a,
                           enum conv_tensor tensor)
 {

@@ -13,10 +13,7 @@ struct conv_zero_args conv_resolve_zero(const struct conv_plan *p, const struct 
 struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *p, const struct conv_binding *b,
                                                         const struct conv_step *s);
 
-/*
- * Returns the routine that packs the windows: the plan's, or the portable routine where parts of a ragged tile have
- * narrower panels.
- */
+/* Returns the routine that packs the windows; where parts of a ragged tile have narrower panels, the portable one. */
 const struct conv_pack_windows *conv_resolve_packer(const struct conv_plan *p, const struct conv_pack_windows_args *a);
 
 struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p, const struct conv_binding *b,
@@ -28,10 +25,7 @@ struct conv_direct_args conv_resolve_direct(const struct conv_plan *p, const str
 struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct conv_binding *b,
                                       const struct conv_step *s);
 
-/*
- * Tells how the call a reaches windows that it reads tap by tap: fills *t and a->in, and returns t. NULL: the windows
- * are packed.
- */
+/* Sets the taps of a call's windows in place: fills *t and a->in, and returns t. NULL: the windows are packed. */
 const struct conv_taps *conv_resolve_taps(const struct conv_plan *p, const struct conv_binding *b,
                                           const struct conv_step *s, struct conv_ukr_args *a, struct conv_taps *t);
 
@@ -40,10 +34,7 @@ struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const str
                                             const struct conv_step *s, const struct conv_ukr_args *a,
                                             struct conv_ahead_lists *ahead);
 
-/*
- * Makes the call a of a run's first step a call of all its tiles. No tile is read tap by tap, unless the run is along
- * the filters.
- */
+/* Makes the call of a run's first step a call of all tiles; tiles along the windows are not read tap by tap. */
 void conv_resolve_run(const struct conv_plan *p, const struct conv_run *r, struct conv_ukr_args *a);
 
 #endif

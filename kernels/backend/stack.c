@@ -184,10 +184,7 @@ void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *pla
 #define ASSUMED_FOR_TENSORS 3.0
 #define ASSUMED_FOR_STACK 2.5
 
-/*
- * Tells whether a kind of work is done in loops, access by access; another kind prepares loops. Micro-kernels store
- * once a call.
- */
+/* Tells whether a kind of work is done in loops, access by access. Micro-kernels store once a call. */
 static bool is_in_loops(enum conv_phase phase, enum conv_work w)
 {
     static const enum conv_work loops[] = { CONV_WORK_LOAD, CONV_WORK_PREFETCH,   CONV_WORK_PREFETCH_PASS,
@@ -236,7 +233,6 @@ static uint64_t due(const double each[CONV_N_WORKS], const double work[CONV_N_WO
     return whole;
 }
 
-/* Emits n accesses, spread evenly over all lines. */
 static void spread(enum sim_kind kind, enum conv_phase phase, uint32_t lines, uint64_t n, struct sim_sink *sink)
 {
     uint64_t sweep = n < lines ? n : n < (uint64_t)lines * WORDS_PER_LINE ? lines : (uint64_t)lines * WORDS_PER_LINE;

@@ -85,10 +85,7 @@ void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *pla
  */
 struct sim_work conv_stack_work(const struct conv_stack *stack, enum conv_phase phase, const double work[CONV_N_WORKS]);
 
-/*
- * Emits the stack's accesses of a step's work, evenly over the lines. Fractions of accesses are owed to the next step
- * of the phase.
- */
+/* Emits the stack's accesses of a step's work over the lines. Fractions are owed to the phase's next step. */
 struct conv_stack_emitter {
     const struct conv_stack *stack;
     double owed_loads[CONV_N_PHASES], owed_stores[CONV_N_PHASES];

@@ -40,10 +40,7 @@ struct conv_blas_parts {
     int (*clear)(long m, long n, long unused, float beta, float *, long, float *, long, float *out, long ld_out);
 };
 
-/*
- * Finds the routines of a core, in use or not; this CPU may be unable to execute them. Returns 0, or -ENOENT with one
- * line in why.
- */
+/* Finds the routines of a core, even if this CPU cannot run them. Returns 0, or -ENOENT with one line in why. */
 int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core,
                          struct conv_reason why);
 

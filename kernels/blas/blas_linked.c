@@ -28,9 +28,7 @@ void conv_blas_unload(struct conv_blas *blas)
     *blas = (struct conv_blas){ 0 };
 }
 
-/*
- * The routines of the known cores. A core's routines are linked in only where the library is of the core's CPU family.
- */
+/* The routines of the known cores, linked in where the library is of the core's CPU family. */
 #define ROUTINES(CORE)                                                                                                 \
     __attribute__((weak)) int sgemm_itcopy_##CORE(long k, long n, float *from, long ld, float *to);                    \
     __attribute__((weak)) int sgemm_oncopy_##CORE(long k, long n, float *from, long ld, float *to);                    \

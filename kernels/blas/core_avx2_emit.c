@@ -77,10 +77,7 @@ struct block {
     size_t panel, n_panels, f0, n_f;
 };
 
-/*
- * One panel is loaded twice a step (even and odd lanes) with the filters in pairs; of two panels, each is loaded once,
- * filters singly.
- */
+/* One panel is loaded twice a step (even and odd lanes), filters in pairs; two panels once each, filters singly. */
 static size_t block_loads(const struct conv_ukr *u, const struct conv_ukr_args *a, const struct block *b,
                           struct sim_run *run)
 {

@@ -100,7 +100,6 @@ static void emit_again(const struct conv_ukr_args *a, struct sim_sink *sink)
     sim_emit(sink, &run, 1, 1);
 }
 
-/* Emits the loop of a panel; out is the place of the prefetched outputs. */
 static void emit_loop(const struct conv_ukr *u, const struct conv_ukr_args *a, enum panel_kind kind, size_t panel,
                       uint64_t out, struct sim_sink *sink)
 {

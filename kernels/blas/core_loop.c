@@ -117,7 +117,6 @@ static void emit_update(const struct conv_ukr_args *a, const struct core_update 
         sim_emit(sink, a->accumulate ? run : run + 1, a->accumulate ? 2 : 1, n);
 }
 
-/* Emits some pieces of a group of rows. */
 static void emit_group(const struct conv_ukr_args *a, const struct core_update *u, uint64_t addr, size_t n_rows,
                        struct sim_sink *sink)
 {

@@ -6,10 +6,7 @@
 
 #include "kernels/blas/core_loads.h"
 
-/*
- * Describes a core: its name and instruction set; block sizes; width of cleared pieces; micro-kernel's tile and
- * emission.
- */
+/* A core: name, instruction set; block sizes; width of cleared pieces; micro-kernel's tile and emission. */
 #define X86_CORE(core, isa_, p_, q_, r_, zero, windows, filters, copies_, emit_)                                       \
     {                                                                                                                  \
         .name = core, .p = p_, .q = q_, .r = r_, .unroll_win = windows, .first_pass_f = 12, .copies = copies_,         \

@@ -122,7 +122,6 @@ static void choose_k2_k3(const struct csa_caches *caches, const struct tiles *t,
     c->fits |= (fits_l2(&q, c->k2) ? CSA_FITS_L2 : 0) | (fits_l3(&q, c->k3) ? CSA_FITS_L3 : 0);
 }
 
-/* Counts lines over all channel sets of an image and a group. */
 static struct csa_lines count_lines(const struct csa_caches *caches, const struct tiles *t, const struct csa_tiling *c)
 {
     double stationary_lines = t->stationary_volume / caches->line_bytes;

@@ -41,9 +41,7 @@ struct csa_caches csa_caches_of(const struct sim_machine *m, double share);
 #define CSA_K2_TEXT "K2: streaming tiles kept in L2"
 #define CSA_K3_TEXT "K3: stationary tiles kept in L3"
 
-/*
- * Computes tiles and costs of a schedule for a micro-kernel of n_win windows and n_f filters (both >= 1). Cannot fail.
- */
+/* Computes tiles and costs of a schedule for a micro-kernel of n_win windows and n_f filters (both >= 1). */
 struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win, size_t n_f,
                               enum csa_schedule schedule);
 
@@ -55,10 +53,7 @@ struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_cac
 struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                    size_t n_f, enum csa_schedule schedule);
 
-/*
- * As csa_analyse, for a micro-kernel that takes a tile of filters in panels of f_panel: the windows, read again for
- * each panel, and a panel may take L1.
- */
+/* As csa_analyse, for panels of f_panel filters: the windows, read again for each panel, and a panel may take L1. */
 struct csa_tiling csa_analyse_panels(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                      size_t n_f, size_t f_panel, enum csa_schedule schedule);
 
@@ -70,10 +65,7 @@ struct csa_tiling csa_analyse_panels(const struct conv_problem *p, const struct 
 struct csa_tiling csa_analyse_in_place(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                        size_t n_f, enum csa_schedule schedule);
 
-/*
- * As csa_analyse_in_place, where a pair may only take L1: for micro-kernels that read a tile's windows again for each
- * panel of filters.
- */
+/* As csa_analyse_in_place, where a pair may only take L1: a tile's windows are read again for each panel of filters. */
 struct csa_tiling csa_analyse_in_l1(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                     size_t n_f, enum csa_schedule schedule);
 

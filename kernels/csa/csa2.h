@@ -93,10 +93,7 @@ double csa2_cycles(const struct csa2_work *work, const struct csa2_machine *m);
 double csa2_predict(const struct conv_problem *p, const struct csa_tiling *tiling, const struct conv_ukr *ukr,
                     const struct csa2_machine *m, enum csa2_state state);
 
-/*
- * Chooses between the two schedules' tilings by their predicted cycles: input stationary only if the prediction is
- * lower by more than the machine's tie in this state.
- */
+/* Chooses a schedule by predicted cycles: input stationary only if it is faster by more than the machine's tie. */
 enum csa_schedule csa2_choose_schedule(const double cycles[CSA_N_SCHEDULES], const struct csa2_machine *m,
                                        enum csa2_state state);
 

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <inttypes.h>
 
-/* Prints a routine to a file, under a name. */
 struct printer {
     FILE *out;
     const char *prefix;

@@ -150,7 +150,6 @@ void conv_c_print_table_parameters(const struct conv_c_ukr *p)
             p->asks ? ", const struct ahead *ahead, size_t n_ahead, size_t n_steps" : "");
 }
 
-/* Chooses how a routine's micro-kernel is printed. */
 static void print_body(const struct conv_c_ukr *p)
 {
     const struct conv_routine_ukr *u = p->u;

@@ -55,10 +55,7 @@ static void print_any_products(const struct conv_c_ukr *p)
 
 /* ---- tap by tap ---- */
 
-/*
- * Sets of windows, neither all nor none, that are live for taps of the routines with this code: a set here has code of
- * its own.
- */
+/* Sets of live windows, neither all nor none, with code of their own. */
 enum { MOST_LIVES = 3 };
 
 struct lives {
@@ -133,10 +130,7 @@ static void print_walk(const struct conv_c_ukr *p)
 
 /* ---- a single tap ---- */
 
-/*
- * Steps with accumulators of their own, if there are registers: products of few windows, added to one set, would wait
- * for each other.
- */
+/* Steps with accumulators of their own, as in c_ukr_few.c, if there are registers. */
 static size_t n_sets(const struct conv_c_ukr *p)
 {
     static const size_t sets[] = { 1, 4, 3, 2, 2 };
@@ -178,7 +172,6 @@ static void print_singles(const struct conv_c_ukr *p)
             fprintf(p->out, "    c%zu_%zu = add(c%zu_%zu, c%zu_%zu);\n", i % n_win, v, i % n_win, v, i, v);
 }
 
-/* A register tile's sums. */
 static void print_sums(const struct conv_c_ukr *p)
 {
     conv_c_print_zeros(p, n_sets(p) * p->n_win, filter_vectors(p->u));
@@ -278,7 +271,6 @@ static void print_transpose(const struct conv_c_ukr *p, size_t v)
     fprintf(p->out, "\n    };\n    transpose(row%zu);\n", v);
 }
 
-/* The outputs of windows from `first` on, of a vector of filters. */
 static void print_rows(const struct conv_c_ukr *p, size_t first, size_t v)
 {
     const struct conv_routine_ukr *u = p->u;

@@ -22,7 +22,6 @@ static size_t n_sets(const struct conv_routine_ukr *u)
     return u->group == 1 ? 1 : min_size(MOST, ceil_div(IN_FLIGHT, n));
 }
 
-/* The number of the first accumulator of a tap of a group. */
 static size_t first_of(const struct conv_routine_ukr *u, size_t g)
 {
     return g % n_sets(u) * n_accumulators(u);

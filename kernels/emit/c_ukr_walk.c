@@ -81,7 +81,6 @@ void conv_c_print_tap(const struct conv_c_ukr *p, size_t g, void (*products)(con
     fprintf(p->out, "        filter += %zu;\n        }\n", p->u->n_f);
 }
 
-/* Prints the prefetches of a group's steps. */
 static void print_asking_group(const struct conv_c_ukr *p)
 {
     if (p->asks && p->u->group > 1)

@@ -33,8 +33,8 @@ static size_t print_operation(struct linalg_text *t, const char *operation, size
 }
 
 /*
- * Prints an index: a sum over the loops. factor is the first loop's factor; the factors of the next loops follow at a
- * distance of struct linalg_loop.
+ * Prints an index: a sum over the loops. factor points to the first loop's factor, a struct linalg_loop before the
+ * next.
  */
 static size_t print_index(struct linalg_text *t, const size_t loop[], const size_t *factor, size_t n_loops, size_t plus)
 {
@@ -85,10 +85,7 @@ static size_t print_piece(struct linalg_text *t, const struct copy *c, const siz
     return t->n_values++;
 }
 
-/*
- * Opens a loop that changes a tensor. Returns the loop's result; the next values are the loop's index and the tensor
- * inside.
- */
+/* Opens a loop that changes a tensor. Returns the result; the next values are index and tensor inside the loop. */
 static size_t print_loop(struct linalg_text *t, size_t extent, size_t tensor, const struct linalg_shape *s)
 {
     size_t begin = print_constant(t, 0), end = print_constant(t, extent), step = print_constant(t, 1);
@@ -151,7 +148,6 @@ static size_t print_nest(struct linalg_text *t, const struct copy *c, size_t dep
     return made;
 }
 
-/* Prints the matrix as a value called c->made. */
 static void print_copy(struct linalg_text *t, const struct copy *c)
 {
     size_t loop[MOST_LOOPS], matrix = t->n_values++;
@@ -214,7 +210,6 @@ static size_t edge_width(const struct linalg_product *m)
     return min_size(m->tile_columns, round_up(m->columns % m->tile_columns, LANES));
 }
 
-/* Returns the used columns of a product's second factor. */
 static size_t taken_columns(const struct linalg_product *m)
 {
     return m->columns - m->columns % m->tile_columns + edge_width(m);
@@ -263,9 +258,7 @@ static struct copy filters_of(const struct linalg_text *t, const struct linalg_p
     return filters;
 }
 
-/*
- * Tells whether a part's filters are rows of the product without a copy: of NHWC, taps that were packed side by side.
- */
+/* Tells whether a part's filters are rows of the product without a copy: of NHWC, taps packed side by side. */
 static bool are_rows(const struct linalg_text *t, const struct linalg_part *part)
 {
     const struct conv_problem *p = t->p;
@@ -295,17 +288,13 @@ static void print_factors(struct linalg_text *t, const struct linalg_part *part)
 
 /* ---- products: of full tiles and of edges, so that all sizes are constants ---- */
 
-/* A stretch of rows or columns. */
 struct range {
     size_t first, n, set;
 };
 
 enum { MOST_RANGES = 3 };
 
-/*
- * Cuts an extent into sets of tiles (0: no sets), the full tiles behind the sets, and an edge. Returns the number of
- * ranges.
- */
+/* Cuts an extent into sets of tiles (0: no sets), full tiles behind, and an edge. Returns the number of ranges. */
 static size_t cut(size_t extent, size_t set, size_t tile, struct range range[MOST_RANGES])
 {
     size_t sets = set && extent > set ? extent - extent % set : 0, tiles = (extent - sets) - (extent - sets) % tile;
@@ -329,10 +318,7 @@ static void print_cutout(const struct linalg_text *t, const char *made, const ch
     linalg_print_matrix(t, "", n[0], n[1], "\n");
 }
 
-/*
- * Prints the product of a stretch of rows and a stretch of columns, added to zeros or to sums. Returns the product's
- * number.
- */
+/* Prints the product of a stretch of rows and of columns, added to zeros or to sums. Returns the product's number. */
 static size_t print_product(struct linalg_text *t, const struct linalg_product *m, const char *sums, bool is_zeroed)
 {
     size_t number = t->n_products++;

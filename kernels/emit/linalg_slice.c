@@ -69,7 +69,6 @@ static void finish(struct linalg_text *t, size_t value, const struct linalg_part
     t->block[t->n_blocks++] = *part;
 }
 
-/* Slices a value of the script along its levels. */
 static void slice(struct linalg_text *t, const struct level *level, size_t value, struct linalg_part part)
 {
     size_t extent, size, edge;

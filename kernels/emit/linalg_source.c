@@ -259,7 +259,6 @@ size_t conv_linalg_padded_bytes(const struct conv_plan *plan)
     return has_padding(p) ? p->n * p->c * rows * width * sizeof(float) : 0;
 }
 
-/* A part of all planes of an image. */
 struct frame {
     size_t row, column, rows, columns;
 };
@@ -369,7 +368,6 @@ static void print_function(const struct linalg_text *t, const float *filter)
     linalg_print_type(t, "", "memref", &out, ") -> ()\n  return\n}\n\n");
 }
 
-/* Prints a function that returns its argument. */
 static void print_keep(const struct linalg_text *t)
 {
     const struct linalg_part all = linalg_whole(t->p);
@@ -422,7 +420,6 @@ void conv_linalg_print(const struct conv_plan *plan, const char *name, const flo
     print_script(&t);
 }
 
-/* Prints a script with a line for each function of a list. */
 static void print_entry(const char *entry, const char *suffix, const struct conv_layer_plan *plan, size_t n, FILE *out)
 {
     fprintf(out, "transform.named_sequence @%s(%%module: " LINALG_ANY " {transform.readonly}) {\n", entry);
@@ -447,10 +444,7 @@ static void print_entry(const char *entry, const char *suffix, const struct conv
     fprintf(out, "  transform.yield\n}\n\n");
 }
 
-/*
- * Prints the operations between the arguments and the convolution, and behind the convolution, where the arguments are
- * buffers.
- */
+/* Prints the operations around the convolution, for tensors or buffers. */
 static void print_bare_function(const struct linalg_text *t, const char *const type[3], bool is_buffers)
 {
     const struct linalg_part all = linalg_whole(t->p);

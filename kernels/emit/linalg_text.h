@@ -58,10 +58,7 @@ struct linalg_part linalg_whole(const struct conv_problem *p);
 /* Returns the elements from a row to the next: an odd number of lines, so that a column uses all sets of L1. */
 size_t linalg_row_width(size_t columns);
 
-/*
- * Packed filters: rows of NCHW are the taps of a filter, rows of NHWC a tap of all filters. Returns the matrix, without
- * padding.
- */
+/* Packed filters: rows of NCHW are the taps of a filter, of NHWC a tap of all filters. Without padding. */
 struct linalg_matrix {
     size_t rows, columns;
 };

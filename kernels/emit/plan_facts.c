@@ -110,7 +110,6 @@ static int read_schedule(const struct conv_plan_facts *f, enum csa_schedule *sch
     return conv_refuse(-EINVAL, why, "tiling.schedule is '%s', must be is or ws", f->tiling_schedule);
 }
 
-/* A number of the tiling, and its maximum. */
 struct bound {
     const char *key;
     size_t value, most;
@@ -127,7 +126,6 @@ static int check_bounds(const struct bound *b, size_t n, struct conv_reason why)
     return 0;
 }
 
-/* Makes a tiling for the micro-kernel. */
 static int read_tiling(const struct conv_plan_facts *f, const struct conv_ukr *ukr, struct csa_tiling *t,
                        struct conv_reason why)
 {

@@ -38,7 +38,6 @@ struct reader {
 #define REFUSE(r, err, format, ...)                                                                                    \
     conv_refuse(err, (r)->why, "%s: plans[%zu]: " format, (r)->path, (r)->index, __VA_ARGS__)
 
-/* Writes a value as JSON. */
 static void say_value(const json_t *value, char text[80])
 {
     char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(12));
@@ -268,7 +267,6 @@ static int load(const char *path, json_t **root, struct conv_reason why)
     return conv_refuse(-EINVAL, why, "%s:%d: %s", path, error.line, error.text);
 }
 
-/* Checks the members around the plans. */
 static int check_frame(const json_t *root, const char *path, struct conv_reason why)
 {
     const json_t *schema = json_object_get(root, "schema");

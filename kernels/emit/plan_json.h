@@ -14,10 +14,7 @@
 
 #define CONV_PLAN_SCHEMA "sconv-plan/1"
 
-/*
- * Writes n plans, cut and terminated like snprintf's, without any library (plan_write.c). Returns the length of the
- * whole text.
- */
+/* Writes n plans, cut and terminated like snprintf's, without any library. Returns the length of the whole text. */
 size_t conv_plans_write(const struct conv_layer_plan *plan, size_t n, char *text, size_t bytes);
 
 /* Prints the text of n plans, and a line feed. Returns 0 or -ENOMEM. */

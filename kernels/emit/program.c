@@ -30,7 +30,6 @@ const char *conv_program_why_not(const struct conv_plan *plan)
 
 /* ---- routines ---- */
 
-/* Bytes of the parameters of a routine's kind. */
 static size_t size_of(enum conv_routine_kind kind)
 {
     static const size_t bytes[] = {
@@ -270,7 +269,6 @@ static void emit_pack_windows(struct emitter *e, const struct conv_step *s)
         emit_tiles(e, &a, &tiles);
 }
 
-/* A panel: filters from f on. */
 static void emit_filter_panel(struct emitter *e, const struct conv_pack_filters_args *a, size_t f, size_t n_f)
 {
     const struct conv_problem *p = &e->program->plan->problem;

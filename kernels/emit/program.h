@@ -47,10 +47,7 @@ struct conv_routine_ukr {
     struct conv_routine_ahead ahead[CONV_N_AHEAD];
 };
 
-/*
- * The table has, tile by tile: panel, whether the tile is a copy, spans; then of each span: input, valid elements,
- * positions.
- */
+/* The table has, tile by tile: panel, is a copy, spans; then of each span: input, valid elements, positions. */
 struct conv_routine_vectors {
     size_t n_c, n_rows, width, stride, dilation;
     size_t plane, channel; /* between channels, in the input and in the panels */

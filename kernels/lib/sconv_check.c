@@ -12,10 +12,7 @@ static bool is_float_aligned(const void *p)
     return (uintptr_t)p % _Alignof(float) == 0;
 }
 
-/*
- * CONV_CPU limits the choice of kernels, so it is checked, too: a value without a meaning here would silently choose
- * the slowest kernels.
- */
+/* CONV_CPU limits the choice of kernels: a value without a meaning would silently choose the slowest kernels. */
 int conv_read_shape(struct conv_problem *p, const struct sconv_shape *s, struct conv_reason why)
 {
     int err = sim_cpu_check_limit(why.text, why.bytes);

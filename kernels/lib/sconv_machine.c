@@ -19,7 +19,6 @@ static const struct sim_machine typical = {
     .memory_latency_cycles = 200,
 };
 
-/* Adds the instructions that the core issues, if they can be measured. */
 static void add_ports(struct sim_issue *issue)
 {
     struct conv_ports ports;

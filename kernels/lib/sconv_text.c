@@ -13,7 +13,6 @@ const char *sconv_version(void)
     return wisdom_version();
 }
 
-/* Tells how the work is cut. */
 static int describe_cut(const struct conv_plan *p, char *text, size_t bytes)
 {
     const struct csa_tiling *t = &p->sconv.tiling;

@@ -16,17 +16,13 @@
 #include <unistd.h>
 
 /*
- * Spinning for this time costs about as much as falling asleep and being woken, so spinning at most doubles the cost of
- * waiting.
+ * Spinning for this time costs about as much as falling asleep and being woken: it at most doubles the cost of waiting.
  */
 enum { SPIN_NS = 100000, LOOKS = 32 };
 
 enum { TEAM_LINE = 64 }; /* bytes: data that different threads write lie on lines of their own */
 
-/*
- * Tells whether a share of the current round has been taken: twice the round's number; one more once a thread has the
- * share.
- */
+/* Tells whether a share of the current round is taken: twice the round's number; one more once a thread has it. */
 struct ticket {
     _Alignas(TEAM_LINE) atomic_uint_least64_t taken;
 };
@@ -77,7 +73,6 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Tells whether the awaited event has come. */
 typedef bool (*is_over_fn)(struct sconv_team *t, uint64_t what);
 
 /* Spins for a bounded time. Returns whether the event has come. */
@@ -243,7 +238,6 @@ static void start_members(struct sconv_team *t, unsigned threads)
     leave_core(t);
 }
 
-/* Starts threads - 1 threads, or as many as can be started. */
 static void start(struct sconv_team *t, unsigned threads)
 {
     memset(t, 0, sizeof *t);

@@ -7,7 +7,6 @@
 #include "kernels/nest/nest.h"
 #include "kernels/shape/sizes.h"
 
-/* The rows of some groups of an image. */
 static int groups(const struct conv_plan *plan, struct conv_backend *backend, struct conv_step *step)
 {
     const struct conv_problem *p = &plan->problem;

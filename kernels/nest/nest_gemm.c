@@ -71,7 +71,6 @@ static int pack_filters(const struct gemm *g, struct span f, size_t f_panel)
     return g->backend->step(g->backend, &step);
 }
 
-/* Windows of the next call when `left` remain. */
 static size_t next_windows(const struct conv_ukr *u, size_t left)
 {
     size_t n = conv_tile_extent(left, u->n_win, u->n_win, u->splits_edges);
@@ -159,7 +158,6 @@ static int gemm(struct gemm *g)
     return 0;
 }
 
-/* A group of an image: lower it, clear its outputs, multiply. */
 static int image_group(struct gemm *g)
 {
     struct conv_step step = g->base;

@@ -57,7 +57,6 @@ static size_t input_panel(const struct sconv *s, size_t slot)
     return slot * s->plan->sconv.tiling.n_c * s->taps * conv_ukr_in_width(s->plan->ukr, s->plan->ukr->n_win);
 }
 
-/* The box of an input tile, a filter tile, or both; either count may be left 0. */
 static struct conv_step box(const struct sconv *s, enum conv_step_kind kind)
 {
     return (struct conv_step){
@@ -193,7 +192,6 @@ static struct range share(size_t total, size_t each, size_t j)
     return (struct range){ min_size(total, each * j), min_size(total, each * (j + 1)) };
 }
 
-/* Some channels of an input tile at a place. */
 static void prefetch_input(const struct sconv *s, struct conv_step *step, size_t tile, const struct position *p,
                            struct range channels)
 {
@@ -331,7 +329,6 @@ static void set_run(const struct sconv *s, struct conv_run *run, const struct pa
     run->n = (run->along_filters ? run_of_filters : run_of_windows)(s, &run->step, m, j, b.end - j);
 }
 
-/* Layers 2 and 1. */
 static int macro_tile(const struct sconv *s, struct range a, struct range b)
 {
     bool is_input_stationary = s->plan->sconv.tiling.schedule == CSA_IS;
@@ -380,7 +377,6 @@ static int prepare_set(const struct sconv *s, struct range a, struct range b)
     return pack_input_tiles(s, b);
 }
 
-/* Layers 4 and 3. */
 static int channel_set(const struct sconv *s)
 {
     const struct csa_tiling *t = &s->plan->sconv.tiling;

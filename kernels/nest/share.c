@@ -20,7 +20,6 @@ static size_t groups_of_step(const struct conv_plan *plan)
     return plan->algorithm == CONV_DIRECT ? plan->direct.groups : 1;
 }
 
-/* Returns how many planes an image has. */
 static size_t n_planes(const struct conv_plan *plan)
 {
     return ceil_div(plan->problem.groups, groups_of_step(plan));
@@ -56,7 +55,6 @@ static size_t unit_start(const struct conv_plan *plan, enum conv_share_axis axis
     }
 }
 
-/* Planes, windows or filters in all. */
 static size_t length(const struct conv_plan *plan, enum conv_share_axis axis)
 {
     switch (axis) {
@@ -113,7 +111,6 @@ enum conv_share_axis conv_share_choose(const struct conv_plan *plan, size_t n_th
 
 /* ---- the bounds of a share ---- */
 
-/* Names the second axis, along which two threads share a unit. */
 static const enum conv_share_axis second_axis[CONV_N_SHARE_AXES] = {
     [CONV_SHARE_PLANES] = CONV_SHARE_WINDOWS,
     [CONV_SHARE_WINDOWS] = CONV_SHARE_FILTERS,

@@ -36,10 +36,7 @@ struct conv_share {
     size_t tile, tile_elems;            /* packed windows of a tile: their number; elements from one tile to the next */
 };
 
-/*
- * The share of thread `thread` out of n_threads; a share may be empty. For plans of SConv whose filters were packed
- * ahead, and direct plans.
- */
+/* The share of a thread, which may be empty, of an SConv plan with filters packed ahead, or of a direct plan. */
 void conv_share_init(struct conv_share *s, struct conv_backend *inner, const struct conv_plan *plan,
                      enum conv_share_axis axis, size_t thread, size_t n_threads);
 

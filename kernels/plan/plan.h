@@ -11,10 +11,7 @@
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/ukr.h"
 
-/*
- * Tells whether the micro-kernel can read the shape's windows tap by tap: it walks windows of the shape, and the filter
- * is not too large.
- */
+/* Tells whether the micro-kernel can read the shape's windows tap by tap: it walks, and the filter is not too large. */
 bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr);
 
 /*
@@ -69,10 +66,7 @@ int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const
 int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
                    const struct conv_ukr *ukr);
 
-/*
- * Plans a plug-in's convolution: tensors in memory, and no more. Name and code must outlive the plan. Returns 0 or
- * -EOVERFLOW.
- */
+/* Plans a plug-in's convolution, whose name and code must outlive the plan. Returns 0 or -EOVERFLOW. */
 int conv_plan_plugin(struct conv_plan *plan, const struct conv_problem *p, const char *name, void *code);
 
 #endif

@@ -36,7 +36,6 @@ bool conv_part_halve(struct conv_part *part, const struct conv_plan *whole)
     return true;
 }
 
-/* Returns how many tiles cover the windows. */
 static size_t tiles_of(const struct conv_plan *plan, size_t windows)
 {
     size_t n = 0;
@@ -55,7 +54,7 @@ static void cut_sconv(struct conv_plan *plan, const struct conv_part *part)
     plan->problem.n = plan->view.n = part->images;
 }
 
-/* Makes the layer with the input rows that the part's outputs read, and without the other input rows. */
+/* Makes the layer with only the input rows that the part's outputs read. */
 static struct conv_problem cut_problem(const struct conv_problem *whole, const struct conv_part *part)
 {
     struct conv_problem p = *whole;

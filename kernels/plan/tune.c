@@ -58,8 +58,8 @@ static size_t output_lines(const struct conv_ukr *u, const struct csa_caches *ca
 }
 
 /*
- * Tells whether a tile of windows that stays in L1 pays: two tiles of filters read the windows, and a tile has a step
- * for each line of its outputs.
+ * Tells whether windows that stay in L1 pay: two tiles of filters read them, and a tile has a step for each output
+ * line.
  */
 static bool is_read_often(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches)
 {
@@ -121,10 +121,7 @@ static double loads_per_fma(const struct conv_ukr *u)
     return conv_ukr_step_loads(u, u->n_win, u->n_f) / conv_ukr_step_fmas(u, u->n_win, u->n_f);
 }
 
-/*
- * Tells whether a tile of filters takes longer to walk: walking has more loads, or every panel of the tile finds out
- * which taps are padding.
- */
+/* Tells whether walking takes longer: more loads, or every panel of the tile finds out which taps are padding. */
 static bool walks_longer(const struct conv_ukr *walker, const struct conv_ukr *packed)
 {
     return has_panels(walker) || loads_per_fma(walker) > loads_per_fma(packed);
@@ -160,7 +157,6 @@ static bool walking_may_win(const struct conv_problem *p, const struct conv_ukr 
            conv_ukr_fmas(walker, p) * (steps + transpose_steps(walker)) * 16 <= conv_ukr_fmas(packed, p) * steps * 17;
 }
 
-/* A micro-kernel that reads windows tap by tap, if that is faster than a micro-kernel with packed windows. */
 static const struct conv_ukr *choose_walker(const struct conv_problem *p, const struct conv_ukr *packed)
 {
     for (size_t i = 0; i < conv_ukr_count(); i++) {
@@ -241,10 +237,7 @@ static bool rereads_from_l1(const struct conv_problem *p, const struct conv_dire
     return conv_group_filters(p) == 1 || row_bytes * fmin(rows, (double)p->h) <= caches->l1_bytes / 2;
 }
 
-/*
- * Tells whether filters are too few to fill micro-kernels' tiles, or to pay for packing and calls. A sixteenth
- * decides.
- */
+/* Tells whether filters are too few to fill micro-kernels' tiles, or to pay for packing. A sixteenth decides. */
 static bool is_direct_better(const struct conv_problem *p, const struct conv_direct *d, const struct conv_ukr *u,
                              const struct csa_caches *caches)
 {
@@ -320,7 +313,6 @@ static const struct conv_ukr *one_panel(const struct conv_problem *p, const stru
     return NULL;
 }
 
-/* A micro-kernel, and the cut of its tiles. */
 struct decision {
     const struct conv_ukr *ukr;
     struct csa_tiling tiling;

@@ -98,7 +98,6 @@ static const char *name_of(size_t member)
     return member < CONV_N_FIELDS ? conv_fields[member].name : extent_names[member - CONV_N_FIELDS];
 }
 
-/* Appends " (field value, field value)". */
 static void append_terms(const struct conv_problem *p, const struct term_list *t, struct conv_reason why)
 {
     for (size_t i = 0; i < t->n; i++)

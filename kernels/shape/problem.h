@@ -71,10 +71,7 @@ struct conv_dead_rows {
     size_t above, below;
 };
 
-/*
- * Returns the dead rows of the n_win >= 1 windows from win0 on. Where every row is dead, one row is kept: outputs need
- * a value.
- */
+/* Returns the dead rows of the n_win >= 1 windows from win0 on; at least one row is live, as outputs need a value. */
 struct conv_dead_rows conv_dead_rows(const struct conv_problem *p, size_t win0, size_t n_win);
 
 /* Tiles that end after `first` and start before `end` have no dead rows: a test that costs no division. */

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 
-/* A panel of a call. */
 struct panel {
     size_t column, width;
 };

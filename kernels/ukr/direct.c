@@ -42,7 +42,6 @@ const struct conv_direct *conv_direct_for(const struct conv_problem *p, enum cpu
 /* Starting and ending a tile: masks, addresses, stores. Some 50 cycles, measured, with two ports. */
 enum { TILE_SLOTS = 100 };
 
-/* The instructions of a step of a tile. */
 struct issued {
     double fmas, slots;
 };

@@ -26,10 +26,7 @@ static void emit_filter_values(const struct conv_direct_call *call, uint64_t fil
     sim_emit(sink, &run, 1, 1);
 }
 
-/*
- * Emits the windows' loads. Live rows are next to each other; of each row, only the parts of vectors inside the row are
- * loaded.
- */
+/* Emits the windows' loads: of each live row, only the parts of vectors inside the row are loaded. */
 static void emit_windows(const struct conv_direct_call *call, size_t lanes, uint64_t in, ptrdiff_t column,
                          uint32_t live, struct sim_sink *sink)
 {
@@ -54,7 +51,6 @@ static void emit_windows(const struct conv_direct_call *call, size_t lanes, uint
         sim_emit(sink, run, n, end - first);
 }
 
-/* Emits the steps of a column of taps of a channel. */
 static void emit_column(const struct conv_direct_call *call, const struct conv_direct_tile *t, size_t lanes, size_t fw,
                         uint64_t plane, uint64_t filter, struct sim_sink *sink)
 {

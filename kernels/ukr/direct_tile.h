@@ -23,10 +23,7 @@
 enum { CONV_DIRECT_N = 0 CONV_DIRECTS(CONV_DIRECT_COUNT) };
 extern const struct conv_direct conv_direct_table[CONV_DIRECT_N]; /* the portable kernel first */
 
-/*
- * Compiled steps: taps of a column, input rows between its output rows, vectors of a row of windows. Single taps come
- * first.
- */
+/* Compiled steps: taps of a column, input rows between output rows, vectors of a row. Single taps come first. */
 #define CONV_DIRECT_STEPS(X)                                                                                           \
     X(1, 1, 1) X(1, 1, 2) X(3, 1, 1) X(3, 2, 1) X(3, 2, 2) X(5, 1, 1) X(5, 2, 1) X(5, 2, 2) X(7, 1, 1)
 
@@ -133,10 +130,7 @@ static inline struct conv_direct_part conv_direct_part_of(ptrdiff_t column, size
     return first < end ? (struct conv_direct_part){ (int)first, (int)end } : (struct conv_direct_part){ 0, 0 };
 }
 
-/*
- * Tells whether all rows of the tile's windows exist, and hold all vectors: `span` input columns from each tap's first
- * on.
- */
+/* Tells whether all rows of the tile's windows exist, and hold all vectors: `span` columns from each tap's first on. */
 static inline bool conv_direct_is_inside(const struct conv_problem *p, const struct conv_direct_tile *t, size_t span)
 {
     size_t last_row = (t->n_rows - 1) * p->stride_h + (p->r - 1) * p->dilation_h;

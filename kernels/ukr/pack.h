@@ -107,10 +107,7 @@ static inline bool conv_tile_needs(const struct conv_tile *t, const struct conv_
     return fh >= t->dead.above && fh < p->r - t->dead.below;
 }
 
-/*
- * Gets the tiles from window win0 + first on; first is a multiple of width. Returns the windows of the tiles, 0 at the
- * end.
- */
+/* Gets the tiles from window win0 + first on; first is a multiple of width. Returns their windows, 0 at the end. */
 size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struct conv_tiles *tiles);
 
 /*

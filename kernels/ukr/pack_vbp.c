@@ -16,10 +16,7 @@ struct columns {
     size_t fw0, n;
 };
 
-/*
- * Finds the columns from fw0 on that a span reaches: lane i of two vectors reads up to element (lanes - 1) * stride +
- * shift.
- */
+/* Finds the columns that a span reaches: lane i of two vectors reads up to element (lanes - 1) * stride + shift. */
 static struct columns columns_at(const struct conv_problem *p, size_t lanes, size_t fh, size_t fw0)
 {
     size_t max_shift = 2 * lanes - 1 - (lanes - 1) * p->stride_w;
@@ -124,7 +121,6 @@ __attribute__((unused)) static void pack(const struct conv_pack_windows *self, c
     vbp_for_each_group(self, a, NULL, run_group);
 }
 
-/* Tells whether the stride along the width is 1 or 2. */
 static bool can_pack(const struct conv_problem *p)
 {
     return p->stride_w <= 2;

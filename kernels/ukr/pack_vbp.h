@@ -59,10 +59,7 @@ void vbp_pack_group__avx2(const struct vbp_group *g);
 void vbp_pack_group__avx512(const struct vbp_group *g);
 void vbp_pack_group__vsx(const struct vbp_group *g);
 
-/*
- * Calls fn for every set of tiles and every group of columns: the order of packing, of its emission, of counting, and
- * of generated code.
- */
+/* Calls fn for every set of tiles and every group of columns, in the order of packing. */
 void vbp_for_each_group(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, void *ctx,
                         void (*fn)(const struct conv_pack_windows *self, const struct vbp_group *g, void *ctx));
 

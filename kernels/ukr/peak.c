@@ -29,7 +29,6 @@ bool conv_peak_runs(const struct conv_peak *p)
     return p->fma && sim_cpu_has(p->isa);
 }
 
-/* The first of `from` to `to` that runs here. */
 static const struct conv_peak *first(enum cpu_isa from, enum cpu_isa to)
 {
     for (size_t i = 0; i < conv_peak_count(); i++) {

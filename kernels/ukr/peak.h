@@ -24,10 +24,7 @@ size_t conv_peak_count(void);
 const struct conv_peak *conv_peak_at(size_t i);
 bool conv_peak_runs(const struct conv_peak *p);
 
-/*
- * Returns the peak loop with the widest vectors that this CPU runs; NULL if there is none (no portable loop promises
- * fused operations).
- */
+/* Returns the peak loop with the widest vectors that this CPU runs; NULL if there is none: no loop is portable. */
 const struct conv_peak *conv_peak_best(void);
 
 /* Returns the peak loop of an instruction set, if the set has a loop that this CPU runs; else the best. */

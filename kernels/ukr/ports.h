@@ -1,7 +1,4 @@
-/*
- * Measures what the core issues, for programs without a machine file: no CPU tells how many 512-bit multiply-adds it
- * starts in a cycle.
- */
+/* Measures what the core issues: no CPU tells how many 512-bit multiply-adds it starts in a cycle. */
 #ifndef KERNELS_UKR_PORTS_H
 #define KERNELS_UKR_PORTS_H
 

@@ -60,9 +60,7 @@
     X(avx2, 8, false)       \
     X(avx512, 16, true)
 
-/*
- * Micro-kernels on blocks, the portable micro-kernel first: isa, floats of a vector. Functions conv_f32_small__<isa>.
- */
+/* Micro-kernels on blocks, the portable first: isa, floats of a vector. Functions conv_f32_small__<isa>. */
 #define CONV_SMALLS(X) \
     X(ref, 1)          \
     X(avx2, 8)         \

@@ -22,7 +22,6 @@ static size_t cut(const struct conv_problem *p, size_t win0, size_t n_win, struc
     return n;
 }
 
-/* Returns the dead rows of the window's micro-kernel tile. */
 static struct conv_dead_rows dead_rows(const struct conv_pack_windows_args *a, size_t window)
 {
     size_t first, left;

@@ -21,7 +21,6 @@ static double step_slots(const struct conv_ukr *u, size_t n_win, size_t n_f)
     return loads > fmas ? loads : fmas;
 }
 
-/* Sums a cost of a step over all steps of all tiles. */
 static double sum_steps(const struct conv_ukr *u, const struct conv_problem *p,
                         double (*cost)(const struct conv_ukr *u, size_t n_win, size_t n_f))
 {

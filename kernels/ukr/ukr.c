@@ -19,10 +19,7 @@ static void emit_update_piece(const struct conv_ukr_args *a, size_t first, uint3
     sim_emit(sink, run, n, a->n_f);
 }
 
-/*
- * Emits the update in fn's order: a tile row of a single piece as a burst over the filters, a wider row filter by
- * filter.
- */
+/* Emits in fn's order: a tile row of a single piece as a burst over the filters, a wider row filter by filter. */
 void conv_emit_tile_update(const struct conv_ukr_args *a, uint32_t piece_bytes, struct sim_sink *sink)
 {
     size_t row_bytes = a->n_win * sizeof(float);

@@ -10,7 +10,6 @@ enum {
     GROUP_RUNS = WALK_MOST_GROUP * TAP_RUNS
 };
 
-/* The filters of a tap. */
 static size_t filter_runs(const struct conv_ukr_args *a, size_t vector, uint64_t filter, struct sim_run *run)
 {
     size_t n = 0;

@@ -1,7 +1,4 @@
-/*
- * A choice: the decisions of an SConv plan, few enough to be written as a line; and the choices worth timing for a
- * shape.
- */
+/* A choice: the decisions of an SConv plan, few enough for a line; and the choices worth timing for a shape. */
 #ifndef KERNELS_WISDOM_CHOICE_H
 #define KERNELS_WISDOM_CHOICE_H
 

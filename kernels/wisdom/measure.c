@@ -80,7 +80,6 @@ static size_t plan_all(const struct conv_problem *p, const struct conv_choice *c
     return bytes;
 }
 
-/* Fills fastest[n]. */
 static void time_all(const struct conv_plan *plan, size_t n, const struct sets *s, double *fastest)
 {
     double best = (double)INFINITY;

@@ -36,10 +36,7 @@ size_t conv_wisdom_count(struct conv_wisdom *w);
  */
 int conv_wisdom_import(struct conv_wisdom *w, const char *path, struct conv_reason why);
 
-/*
- * Writes all lines, and the file's lines of shapes that the wisdom does not know. Returns as import does, or -errno of
- * writing.
- */
+/* Writes all lines, and keeps the file's lines of other shapes. Returns as import does, or -errno of writing. */
 int conv_wisdom_export(struct conv_wisdom *w, const char *path, struct conv_reason why);
 
 /*

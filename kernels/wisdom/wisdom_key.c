@@ -36,7 +36,6 @@ static void name_cpu(char *name, size_t bytes)
 }
 #endif
 
-/* Words have no blanks inside. */
 static void close_blanks(char *word)
 {
     for (; *word; word++) {

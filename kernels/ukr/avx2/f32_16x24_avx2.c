@@ -135,10 +135,7 @@ static void move(struct conv_ukr_args *a, size_t n)
     a->out += n * (uint64_t)a->out_tile;
 }
 
-/*
- * n panels of n_f filters, one after the other: tiles of 16x6. *a moves on behind the panels, except for its
- * prefetches.
- */
+/* n panels of n_f filters, one after the other: tiles of 16x6. *a moves on, except for its prefetches. */
 static void panels(struct conv_ukr_args *a, size_t n, size_t n_f)
 {
     a->n_f = n_f;

@@ -12,10 +12,7 @@ static inline size_t few_loads(size_t n_win, size_t n_f)
     return n_win + (n_f > 4 && n_win > 1 ? 2 : 1);
 }
 
-/*
- * Tells whether few windows by broadcasts take fewer issue slots for a panel. Of partial panels, only four filters are
- * whole accesses.
- */
+/* Tells whether broadcasts of few windows take fewer slots for a panel. Only four or six filters are whole accesses. */
 static inline bool is_few(size_t n_win, size_t n_f)
 {
     return (n_f == 4 || n_f == 6) && few_loads(n_win, n_f) < max_size(conv_ukr_16x6__avx2.step_fmas(n_win, n_f),

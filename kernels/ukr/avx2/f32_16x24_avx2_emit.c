@@ -2,7 +2,6 @@
 #include "kernels/ukr/avx2/f32_16x24_avx2.h"
 #include "kernels/ukr/emit_common.h"
 
-/* A panel's FMAs. */
 static size_t panel_fmas(size_t n_win, size_t n_f)
 {
     return is_few(n_win, n_f) ? n_win : conv_ukr_16x6__avx2.step_fmas(n_win, n_f);
@@ -13,7 +12,6 @@ static size_t panel_loads(size_t n_win, size_t n_f)
     return is_few(n_win, n_f) ? few_loads(n_win, n_f) : conv_ukr_16x6__avx2.step_loads(n_win, n_f);
 }
 
-/* All panels: the whole panels and the rest. */
 static size_t sum_panels(size_t (*of_panel)(size_t n_win, size_t n_f), size_t n_win, size_t n_f)
 {
     size_t edge = n_f % F_PANEL;
@@ -58,7 +56,6 @@ static size_t emit_blocks(const struct conv_ukr *u, const struct conv_ukr_args *
     return n;
 }
 
-/* The steps from `first` on. */
 static void emit_few_steps(const struct conv_ukr *u, const struct conv_ukr_args *a, size_t first, struct sim_sink *sink)
 {
     int64_t in_step = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float));

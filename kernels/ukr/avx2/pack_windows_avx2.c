@@ -9,7 +9,6 @@
 
 enum { LANES = 8, MAX_PARTS = VBP_WIN / LANES, MAX_PIECES = 4 };
 
-/* A vector mask from eight bits. */
 VBP_INLINE __m256i lanes(uint32_t mask)
 {
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);

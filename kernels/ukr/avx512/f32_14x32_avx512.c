@@ -119,7 +119,6 @@ static inline void update_row(float *out, __m512 row, size_t n, bool accumulate)
     _mm512_mask_storeu_ps(out, mask, row);
 }
 
-/* The rows of up to 16 filters. */
 static inline __attribute__((always_inline)) void write_rows(const struct conv_ukr_args *a, __m512 row[VECTOR],
                                                              const size_t n_win, size_t f0, size_t n_f)
 {
@@ -178,7 +177,6 @@ static inline uint32_t row_ends(const enum spacing spacing, const size_t n_win, 
     return spacing == TWO_ROWS ? end | end << n : end;
 }
 
-/* Adds up all taps of all channels. */
 static inline __attribute__((always_inline)) void sum_taps(const struct conv_ukr_args *a, const struct conv_taps *taps,
                                                            const size_t n_win, const size_t n_v, size_t n_f,
                                                            const enum spacing spacing, __m512 *acc)

@@ -14,7 +14,6 @@
 #define N_F 24
 #define MAX_SETS 4
 
-/* A panel's filters at a step. */
 struct weights {
     __m512 low;
     __m256 high;

@@ -1,7 +1,4 @@
-/*
- * Vector-based packing with AVX-512: a span is two zmm of 16 elements, a panel row a two-register permutation per
- * segment.
- */
+/* Vector-based packing with AVX-512: a span is two zmm, a panel row a two-register permutation per segment. */
 #include "kernels/ukr/pack_vbp.h"
 
 #if defined(__x86_64__)

@@ -2,8 +2,7 @@
 #include "kernels/ukr/ppc/f32_16x8_mma.h"
 #include "kernels/ukr/emit_common.h"
 
-/* Vectors of four filters, the last narrower at an edge; of windows as many as hold any, narrower at an edge in place.
- */
+/* Vectors of four filters, the last narrower at an edge; vectors of windows, narrower at an edge in place. */
 static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     uint32_t f_bytes = (uint32_t)(a->n_f * sizeof(float)), rest_bytes = a->n_win % LANES * sizeof(float);

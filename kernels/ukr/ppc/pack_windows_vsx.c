@@ -37,7 +37,6 @@ VBP_INLINE byte_index index_of(const struct constants *k, const size_t stride, s
     return vec_splats((unsigned char)first) + (stride == 2 ? k->iota + (k->iota & 12) : k->iota);
 }
 
-/* A vector mask from four bits. */
 VBP_INLINE lane_mask mask_of(const struct constants *k, uint32_t lanes)
 {
     return (lane_mask)vec_cmpeq(vec_splats(lanes) & k->bit, k->bit);

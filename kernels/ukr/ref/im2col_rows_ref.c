@@ -35,7 +35,6 @@ static void gather(float *to, const float *from, size_t stride, size_t n)
         *to++ = *from;
 }
 
-/* Returns output row oh as one segment. */
 static struct conv_segment whole_row(const struct conv_problem *p, size_t oh)
 {
     return (struct conv_segment){

@@ -84,7 +84,6 @@ static size_t panel_filters(const struct conv_pack_filters_args *a, size_t f0)
     return conv_tile_extent(a->n_f - f0, a->ukr->f_panel, a->ukr->f_panel, a->ukr->splits_edges);
 }
 
-/* Returns where a panel has step t. */
 static size_t panel_step(const struct conv_pack_filters_args *a, size_t t)
 {
     size_t row, n_c;

@@ -17,7 +17,6 @@ static void pack_segment(const struct conv_problem *p, const float *plane, const
         *panel++ = 0;
 }
 
-/* Packs a channel and filter position of a tile. */
 static void pack_row(const struct conv_pack_windows_args *a, const struct conv_tile *t, size_t channel, size_t tap)
 {
     const struct conv_problem *p = a->p;
