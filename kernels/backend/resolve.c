@@ -284,8 +284,7 @@ static void add_list(struct conv_ahead_lists *ahead, const struct conv_ahead *li
 }
 
 /*
- * Asks, per channel, for the lines of the tile's first and last window, and of as many windows between as leave no line
- * out, up to a limit, in the row of taps that no tile above needs.
+ * Prefetches, per channel, the lines of a tile's windows, up to a limit, in the row of taps that no tile above needs.
  */
 static void input_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
                         size_t n_steps, struct conv_ahead_lists *ahead)

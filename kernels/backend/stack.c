@@ -177,10 +177,7 @@ void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *pla
 
 /* ---- instructions ---- */
 
-/*
- * Instructions for an access, if no count is known: seen in the machine code of micro-kernels and packing, whose loops
- * do little else, and of the code around the loops.
- */
+/* Instructions for an access without a count: seen in machine code of micro-kernels, packing and their callers. */
 #define ASSUMED_FOR_TENSORS 3.0
 #define ASSUMED_FOR_STACK 2.5
 

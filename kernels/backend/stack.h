@@ -79,10 +79,7 @@ void conv_work_meter_init(struct conv_work_meter *m, struct sim_sink *to);
 void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *plan, const struct conv_binding *bind,
                           const struct conv_step *s, double work[CONV_N_WORKS]);
 
-/*
- * Says what compiled code executes for a step's work. Where the instructions are not known, every access stands for
- * some (stack.c). The caller adds the multiply-adds.
- */
+/* Says what compiled code executes for a step, without multiply-adds; unknown counts are assumed (stack.c). */
 struct sim_work conv_stack_work(const struct conv_stack *stack, enum conv_phase phase, const double work[CONV_N_WORKS]);
 
 /* Emits the stack's accesses of a step's work over the lines. Fractions are owed to the phase's next step. */

@@ -1,7 +1,4 @@
-/*
- * OpenBLAS, loaded at run time. The environment chooses OpenBLAS's kernels when the library loads, so the environment
- * is set first; a host without the library still runs everything else.
- */
+/* OpenBLAS, loaded at run time, after its environment is set. A host without the library still runs all else. */
 #ifndef KERNELS_BLAS_H
 #define KERNELS_BLAS_H
 

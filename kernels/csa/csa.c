@@ -147,10 +147,7 @@ static void scale(struct csa_lines *l, double times)
     l->l2 *= times;
 }
 
-/*
- * Returns the tiles of a tiling whose schedule, n_c and counts of tiles are set. elements: input elements of a window,
- * per channel; a packed window has an element for each tap.
- */
+/* Returns the tiles of a tiling whose schedule, n_c and counts are set. elements: of a window, per channel. */
 static struct tiles tiles_of(const struct conv_problem *p, const struct csa_tiling *c, double elements)
 {
     double element = sizeof(float), in_share = elements / (double)(p->r * p->s);

@@ -30,10 +30,7 @@ struct csa_caches {
 /* SConv section 7.1: alpha = beta = gamma = 0.9. */
 extern const double csa_default_share;
 
-/*
- * Returns the machine's first, second and last level as L1, L2 and L3 (a machine with fewer levels repeats the last
- * level). Sizes are multiplied by share, 0 < share <= 1.
- */
+/* Returns the machine's first, second and last level as L1, L2, L3. Sizes are multiplied by share, 0 < share <= 1. */
 struct csa_caches csa_caches_of(const struct sim_machine *m, double share);
 
 /* Explanations of a plan's letters. */

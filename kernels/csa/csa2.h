@@ -62,16 +62,10 @@ struct csa2_machine {
     bool is_fitted;        /* the costs are this machine's own; otherwise those of a related machine */
 };
 
-/*
- * Describes a machine: caches and issue width, and the machine's costs in csa2_costs.def; without a line of its name,
- * the costs of the first machine there with as wide vectors. Cannot fail.
- */
+/* Describes a machine: caches, issue width, costs by name, else those of the first machine with vectors as wide. */
 struct csa2_machine csa2_machine_of(const struct sim_machine *m);
 
-/*
- * Returns the share of data that a cache does not hold when they are used again after `bytes` bytes: none up to half
- * the capacity, all from one and a half times the capacity on.
- */
+/* Returns the share of data that a cache loses within `bytes` bytes: none up to half its capacity, all from 1.5 on. */
 double csa2_share_beyond(double bytes, double capacity_bytes);
 
 /* Amounts of work of a layer, all images and groups. */
@@ -79,10 +73,7 @@ struct csa2_work {
     double amount[CSA2_N_TERMS];
 };
 
-/*
- * Counts the work of a layer with a tiling (schedule, n_c, k2, k3) of the micro-kernel's tiles. Windows are packed, and
- * filters were packed ahead. Cannot fail.
- */
+/* Counts the work of a layer with a tiling (schedule, n_c, k2, k3): windows packed, filters packed ahead. */
 struct csa2_work csa2_count(const struct conv_problem *p, const struct csa_tiling *tiling, const struct conv_ukr *ukr,
                             const struct csa2_machine *m, enum csa2_state state);
 
@@ -97,10 +88,7 @@ double csa2_predict(const struct conv_problem *p, const struct csa_tiling *tilin
 enum csa_schedule csa2_choose_schedule(const double cycles[CSA_N_SCHEDULES], const struct csa2_machine *m,
                                        enum csa2_state state);
 
-/*
- * Makes a tiling of given numbers. Counts of tiles and channel sets follow from the numbers, and each number is cut to
- * the largest that the layer allows. Lines and cycles are 0.
- */
+/* Makes a tiling of numbers, cut to the largest that the layer allows. Lines and cycles are 0. */
 struct csa_tiling csa2_tiling(const struct conv_problem *p, const struct conv_ukr *ukr, enum csa_schedule schedule,
                               size_t n_c, size_t k2, size_t k3);
 

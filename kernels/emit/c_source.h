@@ -8,10 +8,7 @@
 
 enum { CONV_C_NAME_BYTES = 64 };
 
-/*
- * Makes an identifier of any name: letters, digits and '_', no word of C; "sconv_" stands before it. number tells two
- * layers apart whose names become one identifier.
- */
+/* Makes an identifier of a name: letters, digits and '_', behind "sconv_". number tells equal identifiers apart. */
 void conv_c_name(char name[CONV_C_NAME_BYTES], const char *layer, size_t number);
 
 /* Returns the compiler's flags for the code, such as "-mavx512f -mfma", by the program's micro-kernel. */

@@ -131,11 +131,6 @@ static void print_portable(const struct conv_c_ukr *p)
                 u->ld_in, b.f0, u->n_f, u->k, b.f0 * u->ld_out + b.win0, u->ld_out, b.n_win, b.n_f, u->accumulate);
 }
 
-static void print_few(const struct conv_c_ukr *p)
-{
-    conv_c_print_few(p->u, p->asks, p->out);
-}
-
 /* ---- functions ---- */
 
 static void print_start(const struct conv_c_ukr *p, const char *kind)
@@ -159,7 +154,7 @@ static void print_body(const struct conv_c_ukr *p)
     else if (u->by_taps)
         conv_c_print_by_taps(p);
     else if (u->few)
-        print_few(p);
+        conv_c_print_few(p->u, p->asks, p->out);
     else if (u->by_filters)
         conv_c_print_by_filters(p);
     else

@@ -1,7 +1,4 @@
-/*
- * Panels of AVX2's 16x24_taps: windows side by side, loaded without packing, masked where a tap reads padding; of few
- * windows, each is broadcast, and the panel's filters lie side by side.
- */
+/* Panels of AVX2's 16x24_taps: windows in place, masked where a tap reads padding; few windows are broadcast. */
 #include <inttypes.h>
 
 #include "kernels/emit/c_ukr_print.h"

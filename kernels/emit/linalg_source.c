@@ -246,17 +246,12 @@ static void print_script(struct linalg_text *t)
     linalg_print_vectorize(t);
 }
 
-static bool has_padding(const struct conv_problem *p)
-{
-    return p->pad_top || p->pad_left || p->pad_bottom || p->pad_right;
-}
-
 size_t conv_linalg_padded_bytes(const struct conv_plan *plan)
 {
     const struct conv_problem *p = &plan->problem;
     size_t rows = p->h + p->pad_top + p->pad_bottom, width = p->w + p->pad_left + p->pad_right;
 
-    return has_padding(p) ? p->n * p->c * rows * width * sizeof(float) : 0;
+    return conv_has_padding(p) ? p->n * p->c * rows * width * sizeof(float) : 0;
 }
 
 struct frame {
@@ -340,7 +335,7 @@ static void print_function(const struct linalg_text *t, const float *filter)
     linalg_print_type(t, "%filter: ", "memref", &weights, ", ");
     fprintf(t->out, "%%packed_filter: ");
     print_packed_type(t, "memref", ", %packed_input: ");
-    if (has_padding(p))
+    if (conv_has_padding(p))
         linalg_print_type(t, "", "memref", &padded, ", ");
     else
         fprintf(t->out, "memref<0xf32>, ");
@@ -357,12 +352,12 @@ static void print_function(const struct linalg_text *t, const float *filter)
     }
     if (t->is_packed)
         print_unpacking(t);
-    if (has_padding(p))
+    if (conv_has_padding(p))
         print_padding(t);
     fprintf(t->out, "  %%sums = linalg.fill {%s_sums} ins(%%zero : f32) outs(%%before : ", t->name);
     linalg_print_tensor(t, "", &out, ") -> ");
     linalg_print_tensor(t, "", &out, "\n");
-    print_convolution(t, has_padding(p) ? "%padded" : "%image", "%sums");
+    print_convolution(t, conv_has_padding(p) ? "%padded" : "%image", "%sums");
     linalg_print_tensor(t, "  bufferization.materialize_in_destination %result in restrict writable %output : (", &out,
                         ", ");
     linalg_print_type(t, "", "memref", &out, ") -> ()\n  return\n}\n\n");

@@ -1,7 +1,4 @@
-/*
- * Shared by the files that print plans as linalg (linalg_source.h): the parts that a convolution is sliced into, the
- * shapes of parts, and the text so far.
- */
+/* Shared by the printers of linalg (linalg_source.h): the parts of a convolution, their shapes, the text so far. */
 #ifndef KERNELS_EMIT_LINALG_TEXT_H
 #define KERNELS_EMIT_LINALG_TEXT_H
 
@@ -80,10 +77,7 @@ void linalg_print_matrix(const struct linalg_text *t, const char *before, size_t
 /* Returns the name of the layout's convolution. */
 const char *linalg_conv_name(const struct linalg_text *t);
 
-/*
- * Print the script @NAME_slice, which finds the blocks; the functions of the blocks, @NAME_block0 and so on, which
- * contain the products; and the script @NAME_vectorize: in this order.
- */
+/* Print, in this order: script @NAME_slice, which finds blocks; blocks @NAME_block0 ...; script @NAME_vectorize. */
 void linalg_print_slice(struct linalg_text *t);
 void linalg_print_blocks(struct linalg_text *t);
 void linalg_print_vectorize(struct linalg_text *t);

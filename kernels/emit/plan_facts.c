@@ -95,11 +95,6 @@ struct csa_caches conv_plan_facts_caches(const struct conv_plan_facts *f)
 
 /* ---- and back ---- */
 
-static const struct conv_ukr *find_ukr(const char *name, const struct conv_ukr *other)
-{
-    return other && !strcmp(name, other->name) ? other : conv_ukr_find(name);
-}
-
 static int read_schedule(const struct conv_plan_facts *f, enum csa_schedule *schedule, struct conv_reason why)
 {
     for (int i = 0; i < CSA_N_SCHEDULES; i++) {
@@ -173,7 +168,8 @@ static int read_options(const struct conv_plan_facts *f, struct conv_sconv_optio
 int conv_plan_of_facts(struct conv_plan *plan, const struct conv_plan_facts *f, const struct conv_ukr *other, char *why,
                        size_t why_bytes)
 {
-    const struct conv_ukr *ukr = find_ukr(f->micro_kernel_name, other);
+    const bool is_other = other && !strcmp(f->micro_kernel_name, other->name);
+    const struct conv_ukr *ukr = is_other ? other : conv_ukr_find(f->micro_kernel_name);
     const struct conv_reason reason = { why, why_bytes };
     struct conv_sconv_options options;
     struct csa_tiling tiling = { 0 };

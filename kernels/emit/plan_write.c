@@ -79,12 +79,6 @@ static void put_value(struct text *t, struct conv_plan_facts *f, const struct co
     }
 }
 
-static void put_shape(struct text *t, const struct conv_problem *p)
-{
-    for (size_t i = 0; i < CONV_N_FIELDS; i++)
-        put(t, ",\n        \"%s\": %zu", conv_fields[i].name, conv_field(p, i));
-}
-
 static void put_plan(struct text *t, const struct conv_layer_plan *n)
 {
     struct conv_plan_facts f = conv_plan_facts_of(&n->plan, &n->caches, n->layer, n->machine);
@@ -97,8 +91,8 @@ static void put_plan(struct text *t, const struct conv_layer_plan *n)
             put(t, "%s\n      \"%s\": {", i ? "\n      }," : "    {", k->section);
         put(t, "%s\n        \"%s\": ", strcmp(section, k->section) != 0 ? "" : ",", k->key);
         put_value(t, &f, k);
-        if (!i)
-            put_shape(t, &f.problem); /* behind the layer's name */
+        for (size_t s = 0; !i && s < CONV_N_FIELDS; s++) /* behind the layer's name */
+            put(t, ",\n        \"%s\": %zu", conv_fields[s].name, conv_field(&f.problem, s));
         section = k->section;
     }
     put(t, "\n      }\n    }");

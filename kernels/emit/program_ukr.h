@@ -34,10 +34,7 @@ void conv_parts_of_call(struct conv_routine_ukr *r, const struct conv_ukr *ukr, 
 
 /* ---- calls of AVX2's 16x24, also by taps: panels of filters, one after the other (program_panels.c) ---- */
 
-/*
- * Returns the part of a call from filter f on that a panel computes; *is_few: filters lie side by side in the part;
- * *group: taps of a group.
- */
+/* Returns the panel from filter f on of a call; *is_few: filters lie side by side; *group: taps of a group. */
 struct conv_ukr_args conv_panel_of_call(const struct conv_ukr_args *a, size_t f, bool *is_few, size_t *group);
 
 #endif

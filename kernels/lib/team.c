@@ -173,10 +173,7 @@ static void *serve(void *ctx)
     }
 }
 
-/*
- * Makes the members leave the caller's core. A scheduler may wake a thread on the core that wakes it, and leave the
- * thread there behind the caller for milliseconds while another core is idle.
- */
+/* Keeps members off the caller's core: a scheduler may leave a thread there, behind the caller, for milliseconds. */
 static void leave_core(struct sconv_team *t)
 {
     const int core = sched_getcpu();

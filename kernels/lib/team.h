@@ -1,7 +1,4 @@
-/*
- * Threads that share out pieces of work. A team's threads stay from a call to the next: between calls they look for
- * work for a tenth of a millisecond at most, and then sleep.
- */
+/* Threads that share out work, and stay between calls: they look for work for 0.1 ms at most, and then sleep. */
 #ifndef KERNELS_TEAM_H
 #define KERNELS_TEAM_H
 

@@ -21,11 +21,6 @@ static struct conv_problem flattened(const struct conv_problem *p)
     return view;
 }
 
-static bool has_padding(const struct conv_problem *p)
-{
-    return p->pad_top || p->pad_left || p->pad_bottom || p->pad_right;
-}
-
 /* The 1x1 convolution whose im2col matrix is a group's padded image. */
 static struct conv_problem padding_of(const struct conv_problem *p)
 {
@@ -110,7 +105,7 @@ static struct conv_cut cut_rows(const struct conv_problem *view, size_t n_win)
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options)
 {
-    const bool pads_first = options->pads_first && has_padding(p);
+    const bool pads_first = options->pads_first && conv_has_padding(p);
     const struct conv_problem view = pads_first ? padded(p) : flattened(p);
     size_t slots = tiling->schedule == CSA_IS ? 1 : tiling->k2;
     struct conv_sconv_options *does = &plan->sconv.options;

@@ -23,10 +23,7 @@ struct conv_part {
 struct conv_part conv_part_whole(const struct conv_problem *p);
 bool conv_part_is_whole(const struct conv_part *part, const struct conv_problem *p);
 
-/*
- * Halves a part: its images, else its windows (by rows) or its filters, whichever are more. Returns false, with the
- * part unchanged, if half of the part would be a few tiles only.
- */
+/* Halves a part: images, else windows or filters, whichever are more. Returns false for a part of a few tiles. */
 bool conv_part_halve(struct conv_part *part, const struct conv_plan *whole);
 
 /* Plans a part. Returns 0, or -EOVERFLOW as planning does. */

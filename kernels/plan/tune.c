@@ -92,10 +92,7 @@ static const struct conv_ukr *choose_wider(const struct conv_problem *p, const s
     return NULL;
 }
 
-/*
- * Panels of filters that read a window: packing is not worth fewer panels. Half and twice as many were timed
- * (results/reference/zen4/peers/README.md).
- */
+/* Panels of filters that make packing pay; half and twice were timed (results/reference/zen4/peers/README.md). */
 enum { FEW_PANELS = 8 };
 
 /* Multiply-adds of one step of a full tile. Each multiply-add of a step has a sum of its own. */
@@ -182,10 +179,7 @@ static bool planes_collide(const struct conv_problem *p)
     return p->h * p->w * sizeof(float) % CONV_PAGE_BYTES == 0;
 }
 
-/*
- * Tells whether rows fill lines. If rows are shorter, a tile that reads in place uses a part of a line, and every tile
- * that shares the line loads it again.
- */
+/* Tells whether rows fill lines. Otherwise tiles that share a line load the line again when they read in place. */
 static bool rows_fill_lines(const struct conv_ukr *u, const struct csa_caches *caches)
 {
     return (double)(u->n_win * sizeof(float)) >= caches->line_bytes;
@@ -225,10 +219,7 @@ static double sconv_slots(const struct conv_problem *p, const struct conv_ukr *u
     return slots + (double)conv_windows(p) * steps / (double)lanes + calls;
 }
 
-/*
- * Tells whether the rows of a tile fit into half of L1. A direct kernel computes one filter at a time, and reads the
- * rows again for each filter of the group: from L1, or the kernel waits.
- */
+/* Tells whether a tile's rows fit into half of L1: a direct kernel reads them again for each filter of the group. */
 static bool rereads_from_l1(const struct conv_problem *p, const struct conv_direct *d, const struct csa_caches *caches)
 {
     double rows = (double)(d->tile_rows - 1) * (double)p->stride_h + (double)((p->r - 1) * p->dilation_h + 1);

@@ -261,10 +261,14 @@ double conv_macs(const struct conv_problem *p)
     return (double)p->n * (double)p->k * (double)conv_windows(p) * (double)conv_reduction(p);
 }
 
+bool conv_has_padding(const struct conv_problem *p)
+{
+    return p->pad_top || p->pad_left || p->pad_bottom || p->pad_right;
+}
+
 bool conv_is_pointwise(const struct conv_problem *p)
 {
-    return p->r == 1 && p->s == 1 && p->stride_h == 1 && p->stride_w == 1 && p->pad_top == 0 && p->pad_left == 0 &&
-           p->pad_bottom == 0 && p->pad_right == 0;
+    return p->r == 1 && p->s == 1 && p->stride_h == 1 && p->stride_w == 1 && !conv_has_padding(p);
 }
 
 bool conv_problem_equal(const struct conv_problem *a, const struct conv_problem *b)

@@ -55,8 +55,9 @@ size_t conv_group_channels(const struct conv_problem *p);
 size_t conv_group_filters(const struct conv_problem *p);
 size_t conv_reduction(const struct conv_problem *p);
 
-size_t conv_windows(const struct conv_problem *p);    /* p * q, of one image */
-double conv_macs(const struct conv_problem *p);       /* nominal multiply-adds, padding taps included */
+size_t conv_windows(const struct conv_problem *p); /* p * q, of one image */
+double conv_macs(const struct conv_problem *p);    /* nominal multiply-adds, padding taps included */
+bool conv_has_padding(const struct conv_problem *p);
 bool conv_is_pointwise(const struct conv_problem *p); /* 1x1, unit stride, no padding: the paper's 219 */
 bool conv_problem_equal(const struct conv_problem *a, const struct conv_problem *b);
 

@@ -1,7 +1,4 @@
-/*
- * Lists the direct kernels and their accesses. Their vector code is in direct_avx2.c and so on; this file has none, so
- * that every CPU can replay all direct kernels.
- */
+/* The direct kernels and their accesses, without vector code (direct_avx2.c ...), so that every CPU can replay them. */
 #include "kernels/ukr/ukr.h"
 #include "kernels/ukr/direct_tile.h"
 

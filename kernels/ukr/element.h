@@ -1,7 +1,4 @@
-/*
- * Shared by the portable, element-by-element routines: runs of single floats, and the clipping of a row of windows
- * against the padding. Internal to kernels/ukr.
- */
+/* Runs of single floats, and the clipping of a row of windows against the padding. Internal to kernels/ukr. */
 #ifndef KERNELS_UKR_ELEMENT_H
 #define KERNELS_UKR_ELEMENT_H
 

@@ -4,10 +4,7 @@
 
 #include "kernels/ukr/ukr.h"
 
-/*
- * Emits a k loop: every step's runs (n_runs of them, step_bytes set; the array has room for CONV_N_AHEAD more and is
- * used up), then the step's prefetches.
- */
+/* Emits a k loop: each step's n_runs runs (step_bytes set; room for CONV_N_AHEAD more), then the step's prefetches. */
 void conv_emit_k_loop(const struct conv_ukr_args *a, struct sim_run *run, size_t n_runs, struct sim_sink *sink);
 
 /*

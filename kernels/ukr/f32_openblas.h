@@ -1,7 +1,4 @@
-/*
- * OpenBLAS's own micro-kernel for a core, as a micro-kernel of SConv plans: the paper's "same micro-kernel in both",
- * which leaves tiling and packing as the only differences from the baseline.
- */
+/* OpenBLAS's own micro-kernel for a core, for SConv plans: then only tiling and packing differ from the baseline. */
 #ifndef KERNELS_F32_OPENBLAS_H
 #define KERNELS_F32_OPENBLAS_H
 

@@ -110,10 +110,7 @@ static inline bool conv_tile_needs(const struct conv_tile *t, const struct conv_
 /* Gets the tiles from window win0 + first on; first is a multiple of width. Returns their windows, 0 at the end. */
 size_t conv_tiles_at(const struct conv_pack_windows_args *a, size_t first, struct conv_tiles *tiles);
 
-/*
- * Packs a block of a row-major matrix [n_k][ld] (the im2col matrix, or a pointwise input) for GEMM: consecutive panels
- * of n_win columns, [n_k][width] each.
- */
+/* Packs a block of a row-major matrix [n_k][ld] for GEMM: consecutive panels of n_win columns, [n_k][width] each. */
 struct conv_pack_matrix_args {
     const struct conv_ukr *ukr; /* the panels' micro-kernel: n_win, granule, edges */
     enum conv_tensor tag;       /* tag of the matrix: CONV_IM2COL, or CONV_INPUT for a pointwise convolution */
@@ -161,10 +158,7 @@ struct conv_im2col_args {
 void conv_im2col(const struct conv_im2col_args *a);
 void conv_im2col_emit(const struct conv_im2col_args *a, struct sim_sink *sink);
 
-/*
- * The baseline's lowering done well: argument for argument and element for element as conv_im2col, but copied by rows
- * instead of tested by elements; loads and stores are up to 16 bytes wide.
- */
+/* The baseline's lowering done well: conv_im2col's matrix, copied by rows, with accesses of up to 16 bytes. */
 void conv_im2col_rows(const struct conv_im2col_args *a);
 
 /* Clears n_f rows of n_win outputs, ld_out apart: GEMM's beta = 0. */

@@ -51,10 +51,7 @@ struct vbp_group {
     struct vbp_tile tile[CONV_PACK_TILES];
 };
 
-/*
- * Packs a group: channel by channel, and within a channel tile by tile, the pieces of every span with a valid element
- * are loaded, then the rows made of the pieces are stored.
- */
+/* Packs a group, channel by channel, tile by tile: loads the pieces with valid elements, then stores their rows. */
 void vbp_pack_group__avx2(const struct vbp_group *g);
 void vbp_pack_group__avx512(const struct vbp_group *g);
 void vbp_pack_group__vsx(const struct vbp_group *g);

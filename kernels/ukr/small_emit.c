@@ -1,7 +1,4 @@
-/*
- * Lists the micro-kernels on blocks and their accesses. Their vector code is in small_avx2.c and so on; this file has
- * none, so that every CPU can replay all micro-kernels.
- */
+/* The micro-kernels on blocks and their accesses, without vector code, so that every CPU can replay them. */
 #include "kernels/ukr/small_tile.h"
 
 struct emission {

@@ -30,10 +30,7 @@
 #include "sim/cpu.h"
 #include "sim/base/access.h"
 
-/*
- * Lines that later calls read and write, prefetched while a call computes. Step t asks, of every list with t < n, for
- * addr + t * step_bytes.
- */
+/* Lines of later calls, prefetched while a call computes: step t < n of a list asks for addr + t * step_bytes. */
 struct conv_ahead {
     uint64_t addr;
     int64_t step_bytes;
@@ -66,10 +63,7 @@ struct conv_taps {
     uint32_t row_live[CONV_MAX_TAPS], column_live[CONV_MAX_TAPS];
 };
 
-/*
- * A call. Addresses are real pointers when executed and synthetic addresses when replayed. A micro-kernel that chains
- * takes several tiles in a call, which differ by their places alone.
- */
+/* A call, with real or synthetic addresses. A call of several tiles (chains): tiles differ by their places alone. */
 struct conv_ukr_args {
     uint64_t in;                    /* bytes; aligned to 4 */
     uint64_t filter;                /* bytes; aligned to 4 */
@@ -174,10 +168,7 @@ static inline enum conv_tensor conv_ukr_in_tensor(const struct conv_ukr_args *a)
     return a->ld_in || a->taps ? CONV_INPUT : CONV_PACKED_INPUT;
 }
 
-/*
- * Returns the extent of the next tile when `left` positions remain: a full tile, else a smaller tile, or with `splits`
- * first the whole panels (multiples of panel) and then powers of two.
- */
+/* Returns the next tile's extent: full, else smaller, or with `splits` whole panels first, then powers of two. */
 static inline size_t conv_tile_extent(size_t left, size_t full, size_t panel, bool splits)
 {
     size_t extent = 1;
@@ -221,10 +212,7 @@ static inline float *conv_out_ptr(uint64_t address)
     return (float *)(uintptr_t)address;
 }
 
-/*
- * Emits the end of every micro-kernel: for each filter row a load (when accumulating) and a store of the tile's
- * windows, in pieces of at most piece_bytes.
- */
+/* Emits the end of a call: a load (if accumulating) and a store per filter row, in pieces of at most piece_bytes. */
 void conv_emit_tile_update(const struct conv_ukr_args *a, uint32_t piece_bytes, struct sim_sink *sink);
 
 #endif

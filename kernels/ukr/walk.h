@@ -1,7 +1,4 @@
-/*
- * Shared by micro-kernels that walk any windows tap by tap (CONV_WALK_ANY): filters lie side by side in vectors, and an
- * element of each window is broadcast. Internal to kernels/ukr.
- */
+/* Shared by micro-kernels that walk windows tap by tap (CONV_WALK_ANY): filters in vectors, windows broadcast. */
 #ifndef KERNELS_UKR_WALK_H
 #define KERNELS_UKR_WALK_H
 

@@ -57,12 +57,12 @@ size_t conv_wisdom_count(struct conv_wisdom *w)
     return n;
 }
 
-static int put_all(struct wisdom_lines *to, const struct wisdom_lines *from, bool replaces)
+static int put_all(struct wisdom_lines *to, const struct wisdom_lines *from)
 {
     int err = 0;
 
     for (size_t i = 0; i < from->n && !err; i++)
-        err = wisdom_lines_put(to, from->line[i].key, from->line[i].value, replaces);
+        err = wisdom_lines_put(to, from->line[i].key, &from->line[i].value);
     return err;
 }
 
@@ -75,7 +75,7 @@ int conv_wisdom_import(struct conv_wisdom *w, const char *path, struct conv_reas
     if (err)
         return err;
     pthread_mutex_lock(&w->mutex);
-    err = put_all(&w->lines, &file, true);
+    err = put_all(&w->lines, &file);
     pthread_mutex_unlock(&w->mutex);
     wisdom_lines_release(&file);
     return err;
@@ -101,7 +101,7 @@ static int merge_and_write(struct conv_wisdom *w, const char *path, struct conv_
     int err = access(path, F_OK) ? 0 : wisdom_lines_read(&all, path, why);
 
     if (!err)
-        err = put_all(&all, &w->lines, true);
+        err = put_all(&all, &w->lines);
     if (!err)
         err = wisdom_lines_write(&all, path, why);
     wisdom_lines_release(&all);
@@ -162,35 +162,29 @@ int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path
 /* Finds a remembered choice. Returns whether there is a choice that these kernels can execute. */
 static bool recall(struct conv_wisdom *w, const char *key, struct conv_choice *choice)
 {
-    char ukr[WISDOM_VALUE_BYTES], value[WISDOM_VALUE_BYTES] = "";
-    size_t number[3];
-    const char *found;
-    bool is_ws;
+    const struct wisdom_value *found;
 
     pthread_mutex_lock(&w->mutex);
     found = wisdom_lines_find(&w->lines, key);
+    *choice = (struct conv_choice){ 0 };
     if (found)
-        snprintf(value, sizeof value, "%s", found);
+        *choice = (struct conv_choice){
+            conv_ukr_find(found->ukr), found->in_place, found->is_ws ? CSA_WS : CSA_IS, found->n_c, found->k2, found->k3
+        };
     pthread_mutex_unlock(&w->mutex);
-    if (!wisdom_value_read(value, ukr, sizeof ukr, &choice->reads_in_place, &is_ws, number))
-        return false;
-    choice->ukr = conv_ukr_find(ukr);
-    choice->schedule = is_ws ? CSA_WS : CSA_IS;
-    choice->n_c = number[0];
-    choice->k2 = number[1];
-    choice->k3 = number[2];
     return choice->ukr && conv_ukr_runs(choice->ukr);
 }
 
 /* Remembers a choice, and writes the file. A choice that could not be written is measured again another time. */
 static void remember(struct conv_wisdom *w, const char *key, const struct conv_choice *c)
 {
-    char value[WISDOM_VALUE_BYTES];
+    struct wisdom_value value = {
+        .in_place = c->reads_in_place, .is_ws = c->schedule == CSA_WS, .n_c = c->n_c, .k2 = c->k2, .k3 = c->k3
+    };
 
-    snprintf(value, sizeof value, "%s %s %s %zu %zu %zu", c->ukr->name, c->reads_in_place ? "in_place" : "packed",
-             csa_schedule_name(c->schedule), c->n_c, c->k2, c->k3);
+    snprintf(value.ukr, sizeof value.ukr, "%s", c->ukr->name);
     pthread_mutex_lock(&w->mutex);
-    wisdom_lines_put(&w->lines, key, value, true);
+    wisdom_lines_put(&w->lines, key, &value);
     pthread_mutex_unlock(&w->mutex);
     if (*w->path)
         conv_wisdom_export(w, w->path, (struct conv_reason){ NULL, 0 });

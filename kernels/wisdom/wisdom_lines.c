@@ -9,7 +9,13 @@
 
 #define HEAD "sconv-wisdom 1"
 
-enum { LINE_BYTES = WISDOM_KEY_BYTES + WISDOM_VALUE_BYTES, PATH_BYTES = 4096, WORD_BYTES = 64 };
+enum {
+    KEY_WORDS = 5,
+    VALUE_WORDS = 6,
+    VALUE_BYTES = 128,
+    LINE_BYTES = WISDOM_KEY_BYTES + VALUE_BYTES,
+    PATH_BYTES = 4096
+};
 
 void wisdom_lines_release(struct wisdom_lines *l)
 {
@@ -26,20 +32,18 @@ static struct wisdom_line *find(const struct wisdom_lines *l, const char *key)
     return NULL;
 }
 
-const char *wisdom_lines_find(const struct wisdom_lines *l, const char *key)
+const struct wisdom_value *wisdom_lines_find(const struct wisdom_lines *l, const char *key)
 {
     const struct wisdom_line *line = find(l, key);
 
-    return line ? line->value : NULL;
+    return line ? &line->value : NULL;
 }
 
-int wisdom_lines_put(struct wisdom_lines *l, const char *key, const char *value, bool replaces)
+int wisdom_lines_put(struct wisdom_lines *l, const char *key, const struct wisdom_value *value)
 {
     struct wisdom_line *line = find(l, key);
 
-    assert(strlen(key) < sizeof line->key && strlen(value) < sizeof line->value);
-    if (line && !replaces)
-        return 0;
+    assert(strlen(key) < sizeof line->key);
     if (!line && l->n == l->room) {
         size_t room = l->room ? 2 * l->room : 16;
         struct wisdom_line *more = realloc(l->line, room * sizeof *more);
@@ -51,7 +55,7 @@ int wisdom_lines_put(struct wisdom_lines *l, const char *key, const char *value,
     }
     line = line ? line : &l->line[l->n++];
     snprintf(line->key, sizeof line->key, "%s", key);
-    snprintf(line->value, sizeof line->value, "%s", value);
+    line->value = *value;
     return 0;
 }
 
@@ -79,23 +83,22 @@ static bool read_word(const char *word, const char *no, const char *yes, bool *i
     return *is_yes || !strcmp(word, no);
 }
 
-bool wisdom_value_read(const char *value, char *ukr, size_t ukr_bytes, bool *in_place, bool *is_ws, size_t number[3])
+/* Reads the words of a value: numbers are at least 1. */
+static bool read_value(const char *text, struct wisdom_value *v)
 {
-    char name[WORD_BYTES], windows[WORD_BYTES], schedule[WORD_BYTES];
+    char windows[WISDOM_NAME_BYTES], schedule[WISDOM_NAME_BYTES];
     int end = 0;
 
-    if (sscanf(value, "%63s %63s %63s %zu %zu %zu%n", name, windows, schedule, &number[0], &number[1], &number[2],
-               &end) != WISDOM_VALUE_WORDS ||
-        value[end] || strchr(value, '-') || !number[0] || !number[1] || !number[2])
-        return false;
-    snprintf(ukr, ukr_bytes, "%s", name);
-    return read_word(windows, "packed", "in_place", in_place) && read_word(schedule, "is", "ws", is_ws);
+    return sscanf(text, "%63s %63s %63s %zu %zu %zu%n", v->ukr, windows, schedule, &v->n_c, &v->k2, &v->k3, &end) ==
+               VALUE_WORDS &&
+           !text[end] && !strchr(text, '-') && v->n_c && v->k2 && v->k3 &&
+           read_word(windows, "packed", "in_place", &v->in_place) && read_word(schedule, "is", "ws", &v->is_ws);
 }
 
 /* Returns the start of a line's value, behind the words of the key. */
 static char *value_of(char *line)
 {
-    for (int i = 0; i < WISDOM_KEY_WORDS; i++)
+    for (int i = 0; i < KEY_WORDS; i++)
         line = strchr(line, ' ') + 1;
     return line;
 }
@@ -103,19 +106,18 @@ static char *value_of(char *line)
 /* Takes a line, or returns what is wrong with it. */
 static const char *take_line(struct wisdom_lines *l, char *line)
 {
-    char ukr[WORD_BYTES], *value;
-    size_t number[3];
-    bool in_place, is_ws;
+    struct wisdom_value value;
+    char *text;
 
-    if (count_words(line) != WISDOM_KEY_WORDS + WISDOM_VALUE_WORDS)
+    if (count_words(line) != KEY_WORDS + VALUE_WORDS)
         return "is not eleven words with single blanks between them";
-    value = value_of(line);
-    value[-1] = '\0';
-    if (strlen(line) >= WISDOM_KEY_BYTES || strlen(value) >= WISDOM_VALUE_BYTES)
+    text = value_of(line);
+    text[-1] = '\0';
+    if (strlen(line) >= WISDOM_KEY_BYTES || strlen(text) >= VALUE_BYTES)
         return "is too long";
-    if (!wisdom_value_read(value, ukr, sizeof ukr, &in_place, &is_ws, number))
+    if (!read_value(text, &value))
         return "does not end in a micro-kernel, in_place or packed, is or ws, and three numbers above 0";
-    return wisdom_lines_put(l, line, value, true) ? "is more than memory holds" : NULL;
+    return wisdom_lines_put(l, line, &value) ? "is more than memory holds" : NULL;
 }
 
 static int read_lines(struct wisdom_lines *l, FILE *in, const char *path, struct conv_reason why)
@@ -159,21 +161,17 @@ int wisdom_lines_read(struct wisdom_lines *l, const char *path, struct conv_reas
     return err;
 }
 
-static void put_words(const char *words, const char *end, FILE *out)
-{
-    fputs(words, out);
-    fputs(end, out);
-}
-
 static int print_lines(const struct wisdom_lines *l, FILE *out)
 {
     int err = 0;
 
     errno = 0;
-    put_words(HEAD, "\n", out);
+    fputs(HEAD "\n", out);
     for (size_t i = 0; i < l->n; i++) {
-        put_words(l->line[i].key, " ", out);
-        put_words(l->line[i].value, "\n", out);
+        const struct wisdom_value *v = &l->line[i].value;
+
+        fprintf(out, "%s %s %s ", l->line[i].key, v->ukr, v->in_place ? "in_place" : "packed");
+        fprintf(out, "%s %zu %zu %zu\n", v->is_ws ? "ws" : "is", v->n_c, v->k2, v->k3);
     }
     if (fflush(out) || ferror(out))
         err = errno ? -errno : -EIO;

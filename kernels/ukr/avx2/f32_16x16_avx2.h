@@ -12,10 +12,7 @@ static inline size_t vectors(size_t n_f)
     return ceil_div(n_f, VECTOR);
 }
 
-/*
- * Returns the windows of the next register tile, of the `left` windows of a row: equal parts of at most twelve
- * accumulators, or eight with one vector of filters.
- */
+/* Returns the next tile's windows of a row's `left`: equal parts of at most twelve accumulators (one vector: eight). */
 static inline size_t part_windows(size_t left, size_t n_v)
 {
     size_t most = n_v > 1 ? ACCUMULATORS / 2 : VECTOR;

@@ -1,7 +1,4 @@
-/*
- * Vector-based packing with AVX2: a span is up to four ymm of 8 elements, each 8 windows of a panel row a permutation
- * of two neighbours and a blend.
- */
+/* Vector-based packing with AVX2: a span is up to four ymm, 8 windows a permutation of two neighbours and a blend. */
 #include "kernels/ukr/pack_vbp.h"
 
 #if defined(__x86_64__)

@@ -29,10 +29,7 @@ static inline __attribute__((always_inline)) void store_part(float *out, __m512 
     _mm512_mask_storeu_ps(out, mask, row);
 }
 
-/*
- * Makes the compiler add up a pointer row by row. The compiler would keep multiples of the distance for all tiles of a
- * call, more than there are registers.
- */
+/* Makes the compiler add up a pointer row by row: multiples of the distance would not fit into registers. */
 #define NEXT_ROW(p, distance)                                                                                          \
     do {                                                                                                               \
         (p) += (distance);                                                                                             \

@@ -143,10 +143,7 @@ VBP_INLINE void copy_channels(const struct common *c, const struct vbp_tile *t, 
         copy(in + i * c->plane_bytes, conv_out_ptr(panel + i * c->channel_bytes));
 }
 
-/*
- * Many spans, of planes narrower than a tile: a function of its own, so that few spans have the registers for
- * themselves. By value: the target of a pointer lies in memory.
- */
+/* Many spans, of narrow planes: a function of its own leaves the registers to few spans. By value: not in memory. */
 static __attribute__((noinline)) void pack_many_spans(const struct common c, const struct vbp_tile *t, size_t first,
                                                       size_t end)
 {

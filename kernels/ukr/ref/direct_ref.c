@@ -1,7 +1,4 @@
-/*
- * The portable direct kernel: a vector is a float. Built without auto-vectorisation, so that a load in the source is a
- * load in the machine. Descriptor: direct_emit.c.
- */
+/* The portable direct kernel: a vector is a float. No auto-vectorisation: a source load is a machine load. */
 #include <stdbool.h>
 
 #include "kernels/ukr/ukr.h"

@@ -20,10 +20,7 @@ struct conv_ref_block {
     size_t win0, n_win, f0, n_f;
 };
 
-/*
- * Goes on to the next block of a tile of n_win windows by n_f filters, or to the first from a block that is all 0:
- * filters first, then windows. Returns whether there is a next block.
- */
+/* Goes on to a tile's next block, filters first, or from 0 to the first. Returns whether there is a next block. */
 static inline bool conv_ref_next_block(struct conv_ref_block *b, size_t n_win, size_t n_f)
 {
     b->f0 += b->n_f;

@@ -1,7 +1,4 @@
-/*
- * Caffe's im2col, with a test for padding at every element. Built without auto-vectorisation, so that a load in the
- * source is a load in the machine.
- */
+/* Caffe's im2col, with a test for padding at every element. No auto-vectorisation: a source load is a machine load. */
 #include "kernels/ukr/element.h"
 
 static bool below(ptrdiff_t x, size_t limit)

@@ -1,7 +1,4 @@
-/*
- * Packing of a matrix and of filters into panels, and clearing of the output, each beside its emission. Built without
- * auto-vectorisation, so that a load in the source is a load in the machine.
- */
+/* Packing of matrices and filters, and clearing. No auto-vectorisation: a source load is a machine load. */
 #include <string.h>
 
 #include "kernels/ukr/block_copy.h"

@@ -1,7 +1,4 @@
-/*
- * Packing of windows for any shape, element by element: the reference of the vector routines. Built without
- * auto-vectorisation, so that a load in the source is a load in the machine.
- */
+/* Packing of windows, element by element, for any shape. No auto-vectorisation: a source load is a machine load. */
 #include "kernels/ukr/element.h"
 #include "kernels/ukr/registry.h"
 

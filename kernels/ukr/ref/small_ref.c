@@ -1,7 +1,4 @@
-/*
- * The portable micro-kernel on blocks: a vector is a float. Built without auto-vectorisation, so that a load in the
- * source is a load in the machine. Descriptor: small_emit.c.
- */
+/* The portable micro-kernel on blocks: a vector is a float. No auto-vectorisation: a source load is a machine load. */
 #include "kernels/ukr/small_tile.h"
 
 #define ISA ref

@@ -1,7 +1,4 @@
-/*
- * Prefetches in a micro-kernel's step for later calls (struct conv_ahead), into L2: a line would not stay in L1 until
- * it is used. Internal to kernels/ukr.
- */
+/* Prefetches for later calls (struct conv_ahead), into L2: lines would not stay in L1. Internal to kernels/ukr. */
 #ifndef KERNELS_UKR_X86_PREFETCH_H
 #define KERNELS_UKR_X86_PREFETCH_H
 
