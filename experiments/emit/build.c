@@ -150,7 +150,7 @@ static struct exp_words begin_command(const char *variable, const char *otherwis
     return command;
 }
 
-/* Runs a command, and releases it. */
+/* Runs a command, and releases the command. */
 static int run_tool(struct exp_words *command, const char *variable, struct exp_why *why)
 {
     const char *const *argv = (const char *const *)command->word;
@@ -328,7 +328,7 @@ static int build_ll(const struct work *w)
     return run_tool(&clang, EXP_EMIT_CLANG_VARIABLE, w->why);
 }
 
-/* Returns the filters that exp_tensors_init makes. A network's filters are constants, and sconv-opt gets constants. */
+/* Returns the filters of exp_tensors_init. A network's filters are constants, and sconv-opt gets constants. */
 static float *new_filter(const struct conv_plan *plan)
 {
     size_t bytes = plan->layout.bytes[CONV_FILTER];
@@ -425,7 +425,7 @@ exp_emit_pack_fn exp_emit_code_packer(const struct exp_emit_code *code, const ch
 
 /* ---- the coder ---- */
 
-/* A plan that was compiled. A run compiles few plans: a list will do. */
+/* A compiled plan. A run compiles few plans: a list will do. */
 struct exp_emit_coded {
     struct conv_plan plan;
     struct exp_emit_code code;

@@ -39,7 +39,7 @@ struct exp_emit_bytes exp_emit_bytes(enum exp_emit_what what, const struct conv_
 int exp_emit_print(enum exp_emit_what what, const struct conv_layer_plan *plan, size_t n,
                    const struct conv_c_options *options, FILE *out, struct exp_why *why);
 
-/* Environment variables that name the compilers; without them the compilers are cc, and Debian's names of LLVM 19's. */
+/* Environment variables for the compilers; default: cc, and Debian's names of LLVM 19's. */
 #define EXP_EMIT_CC_VARIABLE "SCONV_CC"
 #define EXP_EMIT_MLIR_OPT_VARIABLE "SCONV_MLIR_OPT"
 #define EXP_EMIT_MLIR_TRANSLATE_VARIABLE "SCONV_MLIR_TRANSLATE"
@@ -68,7 +68,7 @@ struct exp_emit_code {
     void *library; /* NULL: none */
 };
 
-/* Prints and compiles in a folder of its own, and loads the object. On failure *code is empty. */
+/* Prints and compiles in a temporary folder, and loads the object. On failure *code is empty. */
 int exp_emit_build(struct exp_emit_code *code, enum exp_emit_what what, const struct conv_layer_plan *plan, size_t n,
                    const struct conv_fusion *after, bool records, struct exp_why *why);
 void exp_emit_code_release(struct exp_emit_code *code);

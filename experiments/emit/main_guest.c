@@ -41,7 +41,7 @@ static struct {
     size_t used, n_live;
 } heap;
 
-/* Blocks lie one behind the other. When no block is left, the first begins again at the start of the heap. */
+/* Blocks lie in a row. When no block is left, the first begins again at the start of the heap. */
 void *malloc(size_t bytes)
 {
     const size_t line = 64, room = (bytes + line - 1) / line * line;

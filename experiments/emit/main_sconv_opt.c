@@ -26,7 +26,7 @@ struct session {
     struct opt_planner planner;
     struct opt_module module;
     struct opt_convs found;
-    struct conv_layer_plans plans; /* of convolutions that can be sliced */
+    struct conv_layer_plans plans; /* of the convolutions to slice */
     struct exp_why why;
 };
 

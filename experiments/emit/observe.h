@@ -12,7 +12,7 @@
 #include "sim/machine/machine.h"
 #include "sim/trace/trace.h"
 
-/* ---- two streams of accesses, the observed code's and its plan's replay, compared tensor by tensor ---- */
+/* ---- two streams of accesses, the observed code's and the replay's, compared tensor by tensor ---- */
 
 /* Says how much of a tensor's accesses is alike. */
 enum exp_emit_likeness {
@@ -27,21 +27,20 @@ enum exp_emit_likeness {
 const char *exp_emit_likeness_name(enum exp_emit_likeness l); /* a word of the tables */
 
 /*
- * An emulator reports a masked load as a load of all its bytes; the code loads some of the bytes, or none
- * (obs_plugin.c).
+ * An emulator reports a masked load as a load of all bytes; the code loads some of the bytes, or none (obs_plugin.c).
  */
 enum { EXP_EMIT_MASKED_PHASE = SIM_MAX_PHASES - 1 };
 
 struct exp_emit_access {
     uint64_t addr;
-    uint32_t bytes; /* 0: of a masked load that touches nothing */
+    uint32_t bytes; /* 0: of a masked load without bytes */
     uint8_t kind;   /* enum sim_kind */
     uint8_t tensor; /* enum conv_tensor */
     bool is_masked; /* address and bytes are not settled */
 };
 
 struct exp_emit_stream {
-    struct sim_expander expander; /* the sink takes accesses, except prefetches, which emulators do not report */
+    struct sim_expander expander; /* the sink takes all accesses but prefetches, which emulators do not report */
     struct exp_emit_access *access;
     size_t n;
 };

@@ -10,7 +10,7 @@
 #include "kernels/plan/plan.h"
 #include "kernels/ukr/dispatch.h"
 
-/* ---- operations that are convolutions ---- */
+/* ---- which operations are convolutions ---- */
 
 enum { IMAGE, FILTER, OUTPUT, N_OPERANDS };
 
@@ -175,7 +175,7 @@ static void read_conv(struct opt_conv *c, size_t kind)
         read_shape(c, kind, &c->why_not);
 }
 
-/* Tells whether a map has a result that is neither a dimension nor a constant: h * 2 + r. */
+/* Tells whether a map has a result beside dimensions and constants: h * 2 + r. */
 static bool slides(MlirAttribute map)
 {
     char *text = opt_text_of_attribute(map), *results = strstr(text, "->");

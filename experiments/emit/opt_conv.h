@@ -1,4 +1,4 @@
-/* The convolutions of a user's module: found, read as shapes, and planned for the machine that the module names. */
+/* The convolutions of a user's module: found, read as shapes, and planned for the module's machine. */
 #ifndef EXPERIMENTS_EMIT_OPT_CONV_H
 #define EXPERIMENTS_EMIT_OPT_CONV_H
 
@@ -11,8 +11,8 @@
 struct opt_conv {
     MlirOperation op;
     enum conv_linalg_layout layout;
-    bool is_buffers;     /* of memrefs, not tensors */
-    MlirOperation zeros; /* the linalg.fill that the sums begin with; null: the sums are not known to be zeros */
+    bool is_buffers;             /* of memrefs, not tensors */
+    MlirOperation zeros;         /* the linalg.fill of the sums; null: the sums are not known to be zeros */
     struct conv_problem problem; /* without padding: the module pads by itself */
     struct exp_why why_not;      /* "": the convolution can be sliced */
 };
@@ -22,10 +22,7 @@ struct opt_convs {
     size_t n;
 };
 
-/*
- * Finds all operations that are convolutions, or resemble a convolution, in the order of the text. Freed by
- * free(found.conv).
- */
+/* Finds all convolutions, and operations like a convolution, in the order of the text. Freed by free(found.conv). */
 struct opt_convs opt_convs_find(const struct opt_module *m);
 
 /* The machine of plans: the user's, or the machines of #dlti target specs. */
@@ -45,10 +42,10 @@ int opt_conv_plan(const struct opt_conv *c, const struct opt_planner *by, struct
 /* Returns the values of constant filters; a null attribute: the filters are not constant. */
 MlirAttribute opt_filter_constant(const struct opt_conv *c);
 
-/* Packs constant filters: makes another constant, and returns the value that the convolution reads. */
+/* Packs constant filters: makes another constant, and returns the new operand of the convolution. */
 MlirValue opt_filter_pack(const struct opt_module *m, const struct opt_conv *c, const struct conv_plan *plan);
 
-/* Removes a constant that nobody reads. */
+/* Removes an unused constant. */
 void opt_filter_drop(MlirOperation maker);
 
 /* Slices the plan's convolution. Returns 0, or -EINVAL with one line in why, and the module unchanged. */

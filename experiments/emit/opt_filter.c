@@ -14,7 +14,7 @@ static MlirStringRef text_of(const char *text)
     return mlirStringRefCreateFromCString(text);
 }
 
-/* Returns the text of an attribute that names a symbol, from malloc. */
+/* Returns the name of a symbol's attribute, from malloc. */
 static char *symbol_of(MlirOperation op, const char *attribute)
 {
     MlirAttribute name = opt_attribute_of(op, attribute);
@@ -26,7 +26,7 @@ static char *symbol_of(MlirOperation op, const char *attribute)
 
 /* ---- the old constant ---- */
 
-/* Finds the memref.global that a memref.get_global names, and the operation with its symbol table. */
+/* Finds the memref.global of a memref.get_global, and the operation with its symbol table. */
 static MlirOperation global_of(MlirOperation get, MlirOperation *holder)
 {
     char *name = symbol_of(get, "name");

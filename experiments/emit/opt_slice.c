@@ -164,7 +164,7 @@ static MlirValue operand(const struct opt_module *m, const struct opt_conv *c, c
                                                     : mlirOperationGetOperand(c->op, i);
 }
 
-/* Removes zeros that only the convolution read. */
+/* Removes zeros without another reader. */
 static void drop_zeros(const struct opt_conv *c)
 {
     bool is_used = !c->is_buffers && !mlirOperationIsNull(c->zeros) &&

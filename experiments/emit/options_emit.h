@@ -41,7 +41,7 @@
 /* The words of EMIT, in the order of enum exp_emit_what (build.h). */
 #define EXP_EMIT_NAMES "c", "mlir_linalg", "sconv_opt", "mlir"
 
-/* The user's options. Options that a program does not know are NULL, or 0. */
+/* The user's options. Options that a program lacks are NULL, or 0. */
 struct exp_emit_options {
     const char *layer; /* one layer, by a descriptor or as model:layer; "": the layers of model and layers */
     const char *model, *layers, *input;

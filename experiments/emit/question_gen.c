@@ -339,7 +339,7 @@ static double cpu_s(void)
            (double)(tools.ru_utime.tv_usec + tools.ru_stime.tv_usec) * 1e-6;
 }
 
-/* Builds a form. A form that cannot be built is no failure, unless building was interrupted. */
+/* Builds a form. Failing to build is no error, except for an interruption. */
 static int build(struct timed *t, enum exp_emit_what what)
 {
     const char *why_no_compiler = exp_emit_why_no_compiler(what);
@@ -358,7 +358,7 @@ static int build(struct timed *t, enum exp_emit_what what)
     return 0;
 }
 
-/* Measures the contenders that can run; the library is the first. */
+/* Measures the contenders without a why_not; the library is the first. */
 static int measure(struct timed timed[N_TIMED], size_t n_rounds, uint64_t *sample)
 {
     const struct exp_bench protocol = { .n_warmups = WARMUPS,
@@ -376,7 +376,7 @@ static int measure(struct timed timed[N_TIMED], size_t n_rounds, uint64_t *sampl
     return exp_bench_run(&protocol, contender, n, sample, &result);
 }
 
-/* Fills in the times of the contenders that ran, and prints them. */
+/* Fills in the times of the measured contenders, and prints them. */
 static void take_times(struct time_row row[N_TIMED], const uint64_t *sample, size_t n_rounds)
 {
     const double library_ns = (double)exp_stats_min(sample, n_rounds);

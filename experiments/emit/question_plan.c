@@ -198,7 +198,7 @@ static int add_plan(struct conv_layer_plans *list, const struct exp_case *c, con
     return conv_plans_add(list, &n) ? exp_fail(why, -ENOMEM, "out of memory") : 0;
 }
 
-/* Adds the plans of a model; of a group of algorithms, the plans that CSA chose. */
+/* Adds the plans of a model; of a group of algorithms, CSA's choice. */
 static int add_model(struct exp_emit_plans *p, const struct exp_model *model, unsigned bits,
                      const struct exp_algo *algo, const char *set, struct exp_why *why)
 {

@@ -40,7 +40,7 @@ static void exec_pack_filters(const struct conv_exec *e, const struct conv_step 
     conv_pack_filters(&a);
 }
 
-/* A call, and the data that its pointers point to. */
+/* A call, and the targets of its pointers. */
 struct call {
     struct conv_ukr_args a;
     struct conv_taps taps;

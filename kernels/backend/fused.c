@@ -12,7 +12,7 @@ static uint64_t at(uint64_t address, size_t elements)
     return address ? address + elements * sizeof(float) : 0;
 }
 
-/* Resolves the outputs of a run's steps, which are a box like a single step's outputs. */
+/* Resolves the outputs of a run's steps, a box like a single step's outputs. */
 static struct conv_epilogue_args resolve(const struct conv_fused *f, const struct conv_run *r)
 {
     const struct conv_step *s = &r->step;
@@ -52,7 +52,7 @@ static bool continues(const struct conv_fused_pending *p, const struct conv_fuse
     return p->row == next->row && p->box.n_f == next->box.n_f && p->win_end + next->box.n_win == next->win_end;
 }
 
-/* Appends a box to a waiting box that it continues, or lets it wait alone. A box that has grown large is finished. */
+/* Appends a box to a waiting box, or lets it wait alone. A large box is finished. */
 static void gather(struct conv_fused *f, const struct conv_fused_pending *next)
 {
     size_t i = 0;

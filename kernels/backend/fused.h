@@ -15,7 +15,7 @@
 #include "kernels/plan/plan.h"
 #include "kernels/ukr/epilogue.h"
 
-/* Says what is fused. Addresses of whole tensors, real or synthetic; 0: without the term. */
+/* The fused work. Addresses of whole tensors, real or synthetic; 0: without the term. */
 struct conv_after {
     uint64_t out, scale, bias, residual; /* [n][k][p][q], [k], [k], [n][k][p][q] */
     enum conv_activation activation;

@@ -21,7 +21,7 @@
 /* The tag of the stack's accesses, which is no tensor's. */
 enum { CONV_STACK = CONV_N_TENSORS };
 
-/* Kinds of work of a step; a kind that a step does not do is 0. */
+/* Kinds of work of a step; 0 if the step has none of a kind. */
 enum conv_work {
     CONV_WORK_STEP, /* 1 */
     CONV_WORK_RUN,  /* 1 if the step is a micro-kernel's and no later step of a run */
@@ -31,10 +31,10 @@ enum conv_work {
     CONV_WORK_PREFETCH_PASS,  /* repetitions of the accesses with prefetches among them */
     CONV_WORK_INPUT_AHEAD,    /* 1 if the step prefetches input, */
     CONV_WORK_FILTER_AHEAD,   /* or filters */
-    CONV_WORK_IN_PLACE,       /* 1 if a micro-kernel reads windows that are not packed */
+    CONV_WORK_IN_PLACE,       /* 1 if a micro-kernel reads windows in place */
     CONV_WORK_TAP_ROW,        /* rows of taps of all channels, if windows are read tap by tap, */
-    CONV_WORK_TAP,            /* taps that are live for all windows, */
-    CONV_WORK_PART_TAP,       /* and taps that are live for some windows */
+    CONV_WORK_TAP,            /* taps live for all windows, */
+    CONV_WORK_PART_TAP,       /* and taps live for some windows */
     CONV_WORK_RAGGED_WINDOWS, /* 1 if a micro-kernel's tile has fewer windows than it may, */
     CONV_WORK_RAGGED_FILTERS, /* or fewer filters */
     CONV_WORK_MATRIX_ROW,     /* lowering: rows of the matrix, */
@@ -56,7 +56,7 @@ const char *conv_work_name(enum conv_work w);
 struct conv_stack_phase {
     double loads[CONV_N_WORKS], stores[CONV_N_WORKS];          /* for each unit of work */
     double instructions[CONV_N_WORKS], branches[CONV_N_WORKS]; /* of all instructions; all 0: not known */
-    uint32_t lines;                                            /* of 64 bytes: the accesses are spread over them */
+    uint32_t lines;                                            /* of 64 bytes, over which accesses are spread */
 };
 
 struct conv_stack {
@@ -79,7 +79,7 @@ void conv_work_meter_init(struct conv_work_meter *m, struct sim_sink *to);
 void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *plan, const struct conv_binding *bind,
                           const struct conv_step *s, double work[CONV_N_WORKS]);
 
-/* Says what compiled code executes for a step, without multiply-adds; unknown counts are assumed (stack.c). */
+/* Counts the instructions of compiled code for a step, without multiply-adds; unknown counts are assumed (stack.c). */
 struct sim_work conv_stack_work(const struct conv_stack *stack, enum conv_phase phase, const double work[CONV_N_WORKS]);
 
 /* Emits the stack's accesses of a step's work over the lines. Fractions are owed to the phase's next step. */
