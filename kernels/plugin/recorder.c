@@ -1,15 +1,15 @@
 /*
- * The program in which a plug-in's C file records every access that its machine code makes. It is linked with what the
- * compiler makes of the file, after record.awk has put code that records before each instruction that touches memory.
- * It runs one layer once, and hands the accesses of `run` to the bench.
+ * The program in which a plug-in's C file records every access of its machine code. The program is linked with the
+ * compiler's code of the file, after record.awk has put recording code before each instruction that touches memory. It
+ * runs a layer once, and hands the accesses of `run` to the bench.
  *
- *     recorder FILE      the memory that it shares with the bench (recorder.h)
+ *     recorder FILE      the memory that the program shares with the bench (recorder.h)
  *
- * With CONV_RECORDED_EMULATED it runs under an emulator whose plugin (counters/observe/obs_plugin.c) sees all accesses,
- * those of libraries too, and hands them to the bench by itself; obs_marker.h is included from the command line then.
+ * With CONV_RECORDED_EMULATED the program runs under an emulator whose plugin (counters/observe/obs_plugin.c) sees all
+ * accesses, those of libraries too, and hands them to the bench; obs_marker.h is included from the command line then.
  *
- * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of its function. By itself, it
- * sees nothing of libraries that the plug-in calls but memcpy, memmove and memset.
+ * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of its function. Without the
+ * emulator, the program sees no accesses of libraries but memcpy, memmove and memset.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static struct {
     struct conv_recorder *shared;
     struct conv_plugin plugin;
     void *state;
-    pid_t pid; /* its own: what the plug-in forks has another one, and is not recorded */
+    pid_t pid; /* the program's own: a child that the plug-in forks has another pid, and is not recorded */
 } recorder;
 
 static void __attribute__((noreturn)) give_up(const char *why)
@@ -57,20 +57,20 @@ static struct conv_recorder_memory whole(void)
         last = m->at + m->bytes > last ? m->at + m->bytes : last;
     }
     first -= first % PAGE;
-    last += 2 * PAGE - last % PAGE; /* so much behind a tensor may be read, and more */
+    last += 2 * PAGE - last % PAGE; /* a plug-in may read up to two pages behind a tensor */
     return (struct conv_recorder_memory){ first, last - first };
 }
 
 #ifndef CONV_RECORDED_EMULATED
 
-/* The recording code has no argument for it. One thread. */
+/* The recording code has no argument for the recorder. One thread. */
 static struct {
     unsigned number; /* of the next block */
     bool is_on;
     uint64_t *start; /* of as many records as a block has; a page follows that nobody may touch */
 } ring;
 
-/* What the recording code uses. */
+/* Used by the recording code. */
 uint64_t *conv_recorder_next __attribute__((visibility("hidden"))); /* where in the ring the next record goes */
 uint64_t conv_recorder_origin __attribute__((visibility("hidden")));
 uint32_t conv_recorder_what __attribute__((visibility("hidden")));
@@ -87,7 +87,7 @@ static void wait_while(_Atomic uint32_t *word, uint32_t value)
 
 void *__real_memcpy(void *to, const void *from, size_t bytes);
 
-/* Hands over what is in the ring, as soon as the bench has read the block that was there before; empties the ring. */
+/* Hands over the ring's records, as soon as the bench has read the block's earlier records; empties the ring. */
 static void hand_over(uint64_t *end)
 {
     struct conv_recorder_block *b = &recorder.shared->block[ring.number % CONV_RECORDER_BLOCKS];
@@ -111,15 +111,15 @@ static uint64_t *ring_end(void)
 }
 
 /*
- * The ring is full: the instruction that found out, which writes at a distance from rcx, writes the first record of the
- * next one. So do those behind it that have their room from the same access (record.awk).
+ * The ring is full: the faulting instruction, which writes at a distance from rcx, writes the first record of the next
+ * ring. So do the instructions behind it that have their room from the same access (record.awk).
  */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     ucontext_t *c = context;
 
     if ((uintptr_t)info->si_addr - (uintptr_t)ring_end() >= PAGE) {
-        signal(number, SIG_DFL); /* the plug-in's own mistake: made once more, it ends the program */
+        signal(number, SIG_DFL); /* the plug-in's own mistake: the repeated fault ends the program */
         return;
     }
     hand_over(ring_end());
@@ -142,7 +142,7 @@ static void get_ready(void)
     ring.start = conv_recorder_next = (uint64_t *)(void *)start;
 }
 
-/* ---- what is no instruction with one address ---- */
+/* ---- accesses without a single address ---- */
 
 /* Records as the recording code does: a fault of the first store is on_fault's. */
 static inline __attribute__((always_inline, target("general-regs-only"))) void record(uint64_t address, uint64_t bytes,
@@ -157,7 +157,7 @@ static inline __attribute__((always_inline, target("general-regs-only"))) void r
     conv_recorder_next = next;
 }
 
-/* A gather or scatter, as record.awk describes it in conv_recorder_what. Code that calls it keeps all its registers. */
+/* A gather or scatter, as record.awk describes it in conv_recorder_what. The calling code keeps all its registers. */
 __attribute__((visibility("hidden"), no_caller_saved_registers, target("general-regs-only"))) void
 conv_recorder_elements(void);
 
@@ -178,8 +178,8 @@ void conv_recorder_elements(void)
 }
 
 /*
- * A masked vector, described likewise: one access, from the first element that is taken to the last; or as many as
- * there are.
+ * A masked vector, described likewise: an access from the first to the last element that is taken; or an access for
+ * each element.
  */
 __attribute__((visibility("hidden"), no_caller_saved_registers, target("general-regs-only"))) void
 conv_recorder_masked(void);
@@ -198,7 +198,7 @@ void conv_recorder_masked(void)
         first = is_taken && first == n ? i : first;
         end = is_taken ? i + 1 : end;
     }
-    if (what >> 19 & 1) { /* elements lie one behind the other */
+    if (what >> 19 & 1) { /* elements are contiguous */
         first = 0;
         end = n_taken;
     }
@@ -206,7 +206,7 @@ void conv_recorder_masked(void)
         record(conv_recorder_origin + (uint64_t)first * element, (uint64_t)(end - first) * element, what >> 18 & 1);
 }
 
-/* The linker sends calls of the C library's here. They count as vectors. */
+/* The linker sends calls of the C library's functions here. They count as vectors. */
 void *__real_memmove(void *to, const void *from, size_t bytes);
 void *__real_memset(void *to, int byte, size_t bytes);
 void *__wrap_memcpy(void *to, const void *from, size_t bytes);
@@ -342,9 +342,9 @@ static void end(void)
 
 #else
 
-/* ---- an emulator sees what the code does: between marks, and in memory that has a name ---- */
+/* ---- under an emulator: accesses between marks, and in named memory ---- */
 
-/* Gives all memory names, that of the tensors one, and what is before and behind it. */
+/* Names all memory: the tensors' memory, and the memory before and behind. */
 static void get_ready(void)
 {
     const struct conv_recorder_memory all = whole();
@@ -408,7 +408,7 @@ static void fill(enum conv_recorder_tensor t)
     }
 }
 
-/* Puts the tensors where the bench wants them. */
+/* Maps the tensors at the bench's addresses. */
 static void map_tensors(void)
 {
     const struct conv_recorder_memory all = whole();
@@ -449,7 +449,7 @@ static void run(void)
         give_up("the plug-in's prepare failed");
     name_regions();
 #ifdef CONV_RECORDED_EMULATED
-    /* Libraries generate and choose code when they are first called. */
+    /* Libraries generate and choose code at the first call. */
     recorder.plugin.run(shape, recorder.state, tensor(CONV_RECORDER_INPUT), tensor(CONV_RECORDER_FILTERS),
                         tensor(CONV_RECORDER_OUTPUT));
 #endif
@@ -463,7 +463,7 @@ static void run(void)
         recorder.plugin.release(recorder.state);
 }
 
-/* Runs it on a stack that begins with a page, so that local arrays lie alike each time. */
+/* Runs the plug-in on a stack that begins with a page, so that local arrays have equal addresses in all runs. */
 static void run_on_stack(void)
 {
     static ucontext_t own, other;

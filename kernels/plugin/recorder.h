@@ -1,6 +1,6 @@
 /*
  * Memory that the bench shares with a program in which a plug-in records its accesses (recorder.c). The program writes
- * records into one of two blocks while the bench reads the other.
+ * records into one of two blocks while the bench reads the other block.
  */
 #ifndef KERNELS_PLUGIN_RECORDER_H
 #define KERNELS_PLUGIN_RECORDER_H
@@ -30,27 +30,27 @@ struct conv_recorder_region {
 };
 
 struct conv_recorder_block {
-    _Atomic uint32_t is_full; /* a futex: the program waits while it is 1, the bench while it is 0 */
+    _Atomic uint32_t is_full; /* a futex: the program waits while is_full is 1, the bench while is_full is 0 */
     uint32_t n;               /* 0: there are no more */
     uint64_t record[CONV_RECORDER_RECORDS];
 };
 
 struct conv_recorder {
     uint32_t version;
-    _Atomic uint32_t is_stopped; /* by the bench, which wants no more */
+    _Atomic uint32_t is_stopped; /* by the bench, which wants no more records */
     struct conv_plugin_shape shape;
-    struct conv_recorder_memory tensor[CONV_RECORDER_TENSORS]; /* where the program is to put them */
+    struct conv_recorder_memory tensor[CONV_RECORDER_TENSORS]; /* where the program puts the tensors */
     char plan[CONV_RECORDER_PLAN_BYTES];                       /* the user's */
     uint32_t n_regions;
-    struct conv_recorder_region region[CONV_RECORDER_REGIONS]; /* what the plug-in gave names */
-    char why[256];                                             /* why the program gave up; "": it did not */
+    struct conv_recorder_region region[CONV_RECORDER_REGIONS]; /* memory that the plug-in named */
+    char why[256];                                             /* why the program gave up; "": no reason */
     struct conv_recorder_block block[CONV_RECORDER_BLOCKS];
 };
 
 /*
- * A record holds an access: its address, below 2^48, then 1 if it is a store, its width less 1, and a number of the
- * instruction, of which many have the same: records of a loop have the same ones again and again (record.awk). An
- * address that no program has says that a phase begins: its lowest bits.
+ * A record holds an access: its address, below 2^48, then 1 if the access is a store, its width less 1, and a number of
+ * the instruction, which many instructions share: records of a loop are equal again and again (record.awk). An address
+ * that no program has marks the start of a phase, in its lowest bits.
  */
 #define CONV_RECORD_PHASE ((uint64_t)1 << 47)
 
