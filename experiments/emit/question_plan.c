@@ -77,7 +77,6 @@ static int take(struct conv_plan_facts *f, char *word, struct exp_why *why)
 {
     char *equals = strchr(word, '=');
     const struct conv_plan_key *k;
-    union conv_fact_place at;
 
     if (!equals)
         return exp_fail(why, -EINVAL, "SET: '%s' is no key=value, such as n_c=32", word);
@@ -85,12 +84,11 @@ static int take(struct conv_plan_facts *f, char *word, struct exp_why *why)
     k = find(word);
     if (!k)
         return refuse_name(word, why);
-    at = conv_fact_place(f, k);
     if (k->type == CONV_FACT_IS_SIZE)
-        return read_size(at.size, word, equals + 1, why);
+        return read_size(conv_fact_at(f, k), word, equals + 1, why);
     if (k->type == CONV_FACT_IS_FLAG)
-        return read_flag(at.flag, word, equals + 1, why);
-    *at.text = equals + 1;
+        return read_flag(conv_fact_at(f, k), word, equals + 1, why);
+    *(const char **)conv_fact_at(f, k) = equals + 1;
     return 0;
 }
 

@@ -32,22 +32,6 @@ const struct conv_plan_key *conv_plan_key_at(size_t i)
     return &keys[i];
 }
 
-union conv_fact_place conv_fact_place(struct conv_plan_facts *f, const struct conv_plan_key *k)
-{
-    void *at = (char *)f + k->offset;
-
-    switch (k->type) {
-    case CONV_FACT_IS_TEXT:
-        return (union conv_fact_place){ .text = at };
-    case CONV_FACT_IS_SIZE:
-        return (union conv_fact_place){ .size = at };
-    case CONV_FACT_IS_REAL:
-        return (union conv_fact_place){ .real = at };
-    default:
-        return (union conv_fact_place){ .flag = at };
-    }
-}
-
 /* ---- from a plan to facts ---- */
 
 static const char *input_layout(const struct conv_sconv_options *o)

@@ -27,15 +27,11 @@ struct conv_plan_key {
     size_t offset; /* of the member of struct conv_plan_facts */
 };
 
-/* Says where the value of a key is in a record. */
-union conv_fact_place {
-    const char **text;
-    size_t *size;
-    double *real;
-    bool *flag;
-};
-
-union conv_fact_place conv_fact_place(struct conv_plan_facts *f, const struct conv_plan_key *k);
+/* Returns the address of a key's value: of a const char *, size_t, double or bool, as the key's type says. */
+static inline void *conv_fact_at(struct conv_plan_facts *f, const struct conv_plan_key *k)
+{
+    return (char *)f + k->offset;
+}
 
 size_t conv_plan_key_count(void);
 const struct conv_plan_key *conv_plan_key_at(size_t i);

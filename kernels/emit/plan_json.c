@@ -62,34 +62,22 @@ static const char *type_name(enum conv_fact_type t)
     return names[t];
 }
 
-static bool is_of_type(const json_t *value, enum conv_fact_type t)
+/* Puts a value at an address. Returns false for a value of another type. */
+static bool take(const json_t *value, enum conv_fact_type t, void *at)
 {
     switch (t) {
     case CONV_FACT_IS_TEXT:
+        *(const char **)at = json_string_value(value);
         return json_is_string(value);
     case CONV_FACT_IS_SIZE:
+        *(size_t *)at = (size_t)json_integer_value(value);
         return json_is_integer(value) && json_integer_value(value) >= 0;
     case CONV_FACT_IS_REAL:
+        *(double *)at = json_number_value(value);
         return json_is_number(value);
     default:
+        *(bool *)at = json_is_true(value);
         return json_is_boolean(value);
-    }
-}
-
-static void take(const json_t *value, enum conv_fact_type t, union conv_fact_place at)
-{
-    switch (t) {
-    case CONV_FACT_IS_TEXT:
-        *at.text = json_string_value(value);
-        return;
-    case CONV_FACT_IS_SIZE:
-        *at.size = (size_t)json_integer_value(value);
-        return;
-    case CONV_FACT_IS_REAL:
-        *at.real = json_number_value(value);
-        return;
-    default:
-        *at.flag = json_is_true(value);
     }
 }
 
@@ -107,10 +95,8 @@ static int read_keys(const struct reader *r, struct conv_plan_facts *f)
 
         if (!value && k->is_decided)
             return REFUSE(r, -EINVAL, "%s.%s is missing", k->section, k->key);
-        if (value && !is_of_type(value, k->type))
+        if (value && !take(value, k->type, conv_fact_at(f, k)))
             return wrong_type(r, k->section, k->key, value, type_name(k->type));
-        if (value)
-            take(value, k->type, conv_fact_place(f, k));
     }
     return 0;
 }
@@ -122,12 +108,13 @@ static int read_shape(const struct reader *r, struct conv_problem *p)
 
     for (size_t i = 0; i < CONV_N_FIELDS; i++) {
         const json_t *value = find(r, "layer", conv_fields[i].name);
+        size_t size = conv_fields[i].fallback;
 
         if (!value && i && conv_fields[i].low)
             return REFUSE(r, -EINVAL, "layer.%s is missing", conv_fields[i].name);
-        if (value && !is_of_type(value, CONV_FACT_IS_SIZE))
+        if (value && !take(value, CONV_FACT_IS_SIZE, &size))
             return wrong_type(r, "layer", conv_fields[i].name, value, type_name(CONV_FACT_IS_SIZE));
-        conv_field_set(p, i, value ? (size_t)json_integer_value(value) : conv_fields[i].fallback);
+        conv_field_set(p, i, size);
     }
     err = conv_problem_finish(p, why, sizeof why);
     return err ? REFUSE(r, err, "layer: %s", why) : 0;
@@ -169,17 +156,17 @@ static int check_names(const struct reader *r)
     return 0;
 }
 
-static bool is_equal(const struct conv_plan_key *k, union conv_fact_place a, union conv_fact_place b)
+static bool is_equal(const struct conv_plan_key *k, const void *a, const void *b)
 {
     switch (k->type) {
     case CONV_FACT_IS_TEXT:
-        return !strcmp(*a.text, *b.text);
+        return !strcmp(*(const char *const *)a, *(const char *const *)b);
     case CONV_FACT_IS_SIZE:
-        return *a.size == *b.size;
+        return *(const size_t *)a == *(const size_t *)b;
     case CONV_FACT_IS_REAL:
-        return fabs(*a.real - *b.real) <= 1e-9 * fabs(*b.real);
+        return fabs(*(const double *)a - *(const double *)b) <= 1e-9 * fabs(*(const double *)b);
     default:
-        return *a.flag == *b.flag;
+        return *(const bool *)a == *(const bool *)b;
     }
 }
 
@@ -193,7 +180,7 @@ static void note_derived(const struct reader *r, struct conv_plan_facts *given, 
     for (size_t i = 0; i < conv_plan_key_count() && !*plans->derived_anew; i++) {
         const struct conv_plan_key *k = conv_plan_key_at(i);
 
-        if (find(r, k->section, k->key) && !is_equal(k, conv_fact_place(given, k), conv_fact_place(made, k)))
+        if (find(r, k->section, k->key) && !is_equal(k, conv_fact_at(given, k), conv_fact_at(made, k)))
             conv_reason_add(all, "%s%s.%s", *names ? ", " : "", k->section, k->key);
     }
     if (*names)

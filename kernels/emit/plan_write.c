@@ -62,20 +62,20 @@ static void put_real(struct text *t, double value)
 
 static void put_value(struct text *t, struct conv_plan_facts *f, const struct conv_plan_key *k)
 {
-    const union conv_fact_place at = conv_fact_place(f, k);
+    const void *at = conv_fact_at(f, k);
 
     switch (k->type) {
     case CONV_FACT_IS_TEXT:
-        put_text(t, *at.text);
+        put_text(t, *(const char *const *)at);
         return;
     case CONV_FACT_IS_SIZE:
-        put(t, "%zu", *at.size);
+        put(t, "%zu", *(const size_t *)at);
         return;
     case CONV_FACT_IS_REAL:
-        put_real(t, *at.real);
+        put_real(t, *(const double *)at);
         return;
     default:
-        put(t, *at.flag ? "true" : "false");
+        put(t, *(const bool *)at ? "true" : "false");
     }
 }
 

@@ -361,14 +361,6 @@ static int write_down(struct conv_program *p, const struct conv_plan *plan,
     return err;
 }
 
-static const struct conv_fusion nothing = { .adds_bias = false };
-
-int conv_program_of_nest(struct conv_program *p, const struct conv_plan *plan)
-{
-    assert(!conv_program_why_not(plan));
-    return conv_program_of_fused(p, plan, &nothing);
-}
-
 int conv_program_of_fused(struct conv_program *p, const struct conv_plan *plan, const struct conv_fusion *after)
 {
     assert(!conv_program_why_not(plan));
@@ -377,6 +369,8 @@ int conv_program_of_fused(struct conv_program *p, const struct conv_plan *plan, 
 
 int conv_program_of_filters(struct conv_program *p, const struct conv_plan *plan)
 {
+    const struct conv_fusion nothing = { .adds_bias = false };
+
     assert(!conv_program_why_not(plan));
     return write_down(p, plan, conv_nest_pack_filters, &nothing);
 }

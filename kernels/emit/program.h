@@ -109,10 +109,9 @@ struct conv_program {
 const char *conv_program_why_not(const struct conv_plan *plan);
 
 /*
- * Writes down a plan for which conv_program_why_not returns NULL: its nest, alone or with fused work, or the packing of
+ * Writes down a plan for which conv_program_why_not returns NULL: its nest with fused work, if any, or the packing of
  * all its filters. The plan must outlive the program. Returns 0 or -ENOMEM; then the program is empty.
  */
-int conv_program_of_nest(struct conv_program *p, const struct conv_plan *plan);
 int conv_program_of_fused(struct conv_program *p, const struct conv_plan *plan, const struct conv_fusion *after);
 int conv_program_of_filters(struct conv_program *p, const struct conv_plan *plan);
 void conv_program_release(struct conv_program *p);
