@@ -26,9 +26,9 @@ struct net_peer_ask {
 /* Results of ONNX Runtime's process. */
 struct net_peer_found {
     char version[32];
-    char why_not_beside[512], why_no_share[512]; /* why distance, conv_share are missing; "": they are known */
-    struct net_distance distance;                /* of net_compare_peer */
-    double conv_share;                           /* of net_peer_conv_share */
+    struct net_distance distance; /* of net_compare_peer */
+    double conv_share;            /* of net_peer_conv_share; NaN: not known */
+    char why_not[2][512];         /* why distance [0] and conv_share [1] are not known; "": they are known */
 };
 
 /*

@@ -1,6 +1,6 @@
 /*
- * A network, studied: planned by several algorithms and in several ways, timed, and simulated in sequence. What is
- * found is read by tables.c, page.c and verdict.c.
+ * The study of a network: plans it by several algorithms and in several ways, times it, and simulates it in sequence.
+ * tables.c, verdict.c and trace.c read the results.
  */
 #ifndef EXPERIMENTS_NETWORK_STUDY_H
 #define EXPERIMENTS_NETWORK_STUDY_H
@@ -16,9 +16,11 @@
 #include "experiments/base/progress.h"
 #include "experiments/base/record.h"
 #include "experiments/base/stats.h"
+#include "experiments/base/value.h"
 #include "experiments/bench/case/algo.h"
 #include "experiments/bench/case/estimate.h"
 #include "experiments/network/net.h"
+#include "experiments/network/peer_process.h"
 #include "experiments/network/sequence.h"
 #include "experiments/network/stream.h"
 
@@ -82,13 +84,13 @@ struct net_by_algo {
     struct net_counted counted;
 };
 
-/* Another runtime, timed in turns with ours. */
+/* Another runtime, timed in turns with the study's networks. */
 struct net_peer_timed {
-    char name[64], why_not[512], why_no_share[512]; /* "": it was timed, and profiled */
+    char name[64], why_not[512]; /* "": nobody asked for a runtime; "": the runtime was timed */
+    struct net_peer_found found;
+    bool is_compared; /* found.distance is known: between the runtimes, not fused */
     uint64_t *whole_ns;
     size_t n_rounds;
-    double conv_share; /* of its own profile; NaN: not known */
-    double apart;      /* the largest net_distance of its values from ours, not fused; NaN: not compared */
 };
 
 struct net_study {
@@ -132,51 +134,65 @@ enum net_view net_study_view(const struct net_study *s, const struct net_simulat
  */
 const struct net_by_algo *net_study_shown(const struct net_study *s);
 
+/* Returns Base; NULL: it was not asked for. */
+const struct net_by_algo *net_study_base(const struct net_study *s);
+
 /* ---- numbers ---- */
 
-/* Says which steps are asked about: all, convolutions, or those of an operator. */
+/* Says which steps are asked about: the steps that agree with every member that is set. NULL in its place: all. */
 struct net_which {
     bool only_convolutions;
-    const char *op; /* NULL: any */
+    const char *op;              /* NULL: any operator */
+    const struct net_step *step; /* NULL: any step */
 };
 
 bool net_is_asked(const struct net_step *s, const struct net_which *w);
 
-/* What steps need to issue and wait, by the counts in sequence (bench/case/estimate.h). */
+/* Tells whether no step before this one is of its operator. */
+bool net_is_first_of_op(const struct net *net, size_t step);
+
+/* Cycles to issue and to wait, by the counts in sequence (bench/case/estimate.h): sums over the steps asked about. */
 struct net_estimate {
-    double issue_cycles;
-    double wait_cycles[SIM_MAX_LEVELS]; /* for loads served by level 1, ..., memory being n_levels */
-    double total_cycles;
+    struct value issue_cycles, total_cycles;
+    struct value wait_cycles[SIM_MAX_LEVELS]; /* for loads served by level 1, ..., memory being n_levels */
 };
 
-/* Says why a study's machine has no estimates; NULL: it has. */
-const char *net_why_no_estimate(const struct net_study *s, const struct net_simulated *x);
-
-/* Estimate one step, or the sum of those asked about, by a view, or by that which stands for the machine. */
-struct net_estimate net_estimate_step(const struct net_study *s, const struct net_simulated *x, size_t step);
-struct net_estimate net_estimate_in(const struct net_study *s, const struct net_simulated *x, enum net_view v,
-                                    const struct net_which *w);
-struct net_estimate net_estimate_of(const struct net_study *s, const struct net_simulated *x,
+struct net_estimate net_estimate_of(const struct net_study *s, const struct net_simulated *x, enum net_view v,
                                     const struct net_which *w);
 
-/* Names what a step waits for most: "issue", a level or "memory". */
+/* Names the largest part of an estimate that is known: "issue", a level or "memory". */
 const char *net_waits_for(const struct net_study *s, const struct net_estimate *e);
 
-/* Lines into a level of the machine, n_levels being what is read from memory: of those asked about. */
+#define NET_NOT_ALONE "not simulated step by step"
+
+/* Lines into a level of the machine, n_levels being memory's lines that are read: sums over the steps asked about. */
 struct net_lines {
-    double in_sequence, alone, warm; /* NaN: not simulated so */
+    struct value in_sequence, alone, warm;
 };
 
 struct net_lines net_lines_of(const struct net_study *s, const struct net_simulated *x, enum net_view v, size_t level,
                               const struct net_which *w);
 const char *net_level_name(const struct net_study *s, size_t level);
 
-/* Times: sums over the steps asked about, of the rounds; all NaN if it was not timed. */
-struct exp_times net_times_of(const struct net_timed *t, const struct net_which *w);
-struct exp_times net_step_times(const struct net_timed *t, size_t step);
+/* Times: sums over the steps asked about, of the rounds. */
+struct net_times {
+    struct value low_mean, fastest, median; /* ns, as in struct exp_times */
+};
 
-/* How many times as fast as Base: of the steps asked about; NULL: the whole. */
+struct net_times net_times_of(const struct net_timed *t, const struct net_which *w);
+struct net_times net_peer_times_of(const struct net_peer_timed *t);
+
+/* How many times as fast as Base: sums over the steps asked about. All NaN if there are not times of both. */
 struct exp_ratio net_speedup(const struct net_study *s, const struct net_by_algo *by, const struct net_which *w);
+
+/* What the paper's Table 2 has of a network. */
+struct net_published {
+    const char *computer; /* the paper's: "POWER10" or "Xeon" */
+    struct value speedup, conv_speedup, conv_share;
+};
+
+/* Takes the numbers of the machine simulated; of the Xeon if the paper has another one. Returns 0 or -errno. */
+int net_published_of(const struct net_study *s, struct net_published *p, struct exp_why *why);
 
 /* ---- timing (timing.c) ---- */
 

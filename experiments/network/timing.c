@@ -253,15 +253,13 @@ static const struct net *last_loaded(const struct net_study *s)
 /* Copies the results of ONNX Runtime's process into the study, with reasons for missing results. */
 static void take_found(struct net_study *s, bool compares, const struct net_peer_found *f)
 {
-    if (compares && *f->why_not_beside) {
-        exp_say_more(s->beside, sizeof s->beside, "%snot beside ONNX Runtime: %.300s", *s->beside ? "; " : "",
-                     f->why_not_beside);
-    } else if (compares) {
+    s->peer.found = *f;
+    s->peer.is_compared = compares && !*f->why_not[0];
+    if (s->peer.is_compared)
         say_distance(s, "not fused", &f->distance, s->peer.name);
-        s->peer.apart = f->distance.has_nan ? (double)INFINITY : f->distance.worst;
-    }
-    s->peer.conv_share = f->conv_share;
-    exp_say(s->peer.why_no_share, sizeof s->peer.why_no_share, "%s", f->why_no_share);
+    else if (compares)
+        exp_say_more(s->beside, sizeof s->beside, "%snot beside ONNX Runtime: %.300s", *s->beside ? "; " : "",
+                     f->why_not[0]);
 }
 
 /* Has a process load the library and take the graph. Returns 0, and why not in the study; -EINTR. */
@@ -280,7 +278,7 @@ static int open_peer(struct peer_runner *r)
     struct exp_why why;
     int err;
 
-    s->peer.conv_share = s->peer.apart = (double)NAN;
+    s->peer.found.conv_share = (double)NAN;
     if (!strcmp(r->o->peer, EXP_NO_FILE) || !net)
         return 0;
     exp_say(s->peer.name, sizeof s->peer.name, "ONNX Runtime");

@@ -3,17 +3,11 @@
 #include <string.h>
 
 #include "experiments/base/text.h"
-#include "experiments/bench/case/published.h"
 #include "experiments/network/study.h"
 
 enum { LINE_BYTES = 64 };
 
 static const struct net_which convolutions = { .only_convolutions = true };
-
-static const struct net_by_algo *base_of(const struct net_study *s)
-{
-    return s->by[0].algo == exp_algo_base() ? &s->by[0] : NULL;
-}
 
 /* ---- how fast ---- */
 
@@ -27,9 +21,14 @@ static bool has_convolutions(const struct net *net)
     return false;
 }
 
-/*
- * Prints the network's speedup over Base, and the speedup of the convolutions; a speedup without a number is left out.
- */
+/* Prints the share of the convolutions, if there are any. */
+static void say_share(const struct net *net, struct value conv, struct value whole, FILE *out)
+{
+    if (has_convolutions(net))
+        fprintf(out, ", of which convolutions are %.0f %%", whole.number > 0 ? 100 * conv.number / whole.number : 0);
+}
+
+/* Prints speed-ups over Base, of the network and of the convolutions; a speed-up without a number is left out. */
 static void say_ratios(double whole, double conv, FILE *out)
 {
     if (isfinite(whole))
@@ -40,37 +39,38 @@ static void say_ratios(double whole, double conv, FILE *out)
 
 static void say_times(const struct net_study *s, const struct net_by_algo *by, FILE *out)
 {
-    const struct exp_times whole = net_times_of(&by->timed, NULL), conv = net_times_of(&by->timed, &convolutions);
-    const struct exp_ratio model = net_speedup(s, by, NULL), own = net_speedup(s, by, &convolutions);
+    const struct value whole = net_times_of(&by->timed, NULL).low_mean;
 
-    fprintf(out, "with %s it takes %.4g ms", by->algo->name, whole.low_mean * 1e-6);
-    if (has_convolutions(by->timed.net))
-        fprintf(out, ", of which convolutions are %.0f %%",
-                whole.low_mean > 0 ? 100 * conv.low_mean / whole.low_mean : 0);
-    if (by != base_of(s) && !isnan(model.value))
-        say_ratios(model.value, own.value, out);
+    fprintf(out, "with %s it takes %.4g ms", by->algo->name, whole.number * 1e-6);
+    say_share(by->timed.net, net_times_of(&by->timed, &convolutions).low_mean, whole, out);
+    if (by != net_study_base(s))
+        say_ratios(net_speedup(s, by, NULL).value, net_speedup(s, by, &convolutions).value, out);
+}
+
+/* Returns the cycles of the variant as asked. */
+static struct value cycles_of(const struct net_study *s, const struct net_by_algo *by, const struct net_which *w)
+{
+    const struct net_simulated *x = &by->variant[NET_AS_ASKED];
+
+    return net_estimate_of(s, x, net_study_view(s, x), w).total_cycles;
 }
 
 static void say_estimates(const struct net_study *s, const struct net_by_algo *by, FILE *out)
 {
-    const struct net_simulated *x = &by->variant[NET_AS_ASKED];
-    const struct net_by_algo *base = base_of(s);
-    const struct net_estimate e = net_estimate_of(s, x, NULL), conv = net_estimate_of(s, x, &convolutions);
+    const struct net_by_algo *base = net_study_base(s);
+    const struct value all = cycles_of(s, by, NULL), conv = cycles_of(s, by, &convolutions);
 
-    fprintf(out, "with %s an estimate of %.4g million cycles if all loads wait", by->algo->name, e.total_cycles * 1e-6);
-    if (has_convolutions(x->net))
-        fprintf(out, ", of which convolutions are %.0f %%",
-                e.total_cycles > 0 ? 100 * conv.total_cycles / e.total_cycles : 0);
-    if (base && by != base && !net_why_no_estimate(s, &base->variant[NET_AS_ASKED]))
-        say_ratios(net_estimate_of(s, &base->variant[NET_AS_ASKED], NULL).total_cycles / e.total_cycles,
-                   net_estimate_of(s, &base->variant[NET_AS_ASKED], &convolutions).total_cycles / conv.total_cycles,
+    fprintf(out, "with %s an estimate of %.4g million cycles if all loads wait", by->algo->name, all.number * 1e-6);
+    say_share(by->variant[NET_AS_ASKED].net, conv, all, out);
+    if (base && by != base)
+        say_ratios(cycles_of(s, base, NULL).number / all.number, cycles_of(s, base, &convolutions).number / conv.number,
                    out);
 }
 
-/* Says what is known of an algorithm, behind `before`. Returns whether that is anything. */
+/* Says what is known of an algorithm, behind `before`. Returns whether anything is known. */
 static bool say_speed(const struct net_study *s, const struct net_by_algo *by, const char *before, FILE *out)
 {
-    const bool is_timed = !*by->timed.why_not, is_estimated = !net_why_no_estimate(s, &by->variant[NET_AS_ASKED]);
+    const bool is_timed = !*by->timed.why_not, is_estimated = value_is_known(cycles_of(s, by, NULL));
 
     if (is_timed || is_estimated)
         fputs(before, out);
@@ -81,25 +81,24 @@ static bool say_speed(const struct net_study *s, const struct net_by_algo *by, c
     return is_timed || is_estimated;
 }
 
-/* The paper's Table 2 beside it, if that has the network, on the machine that the paper had. */
+/* Says the paper's Table 2, if the table has the network. */
 static void say_paper(const struct net_study *s, FILE *out)
 {
-    static const char *const metric[] = { "model_speedup", "conv_speedup", "conv_time_share" };
-    const char *arch = exp_published_arch_of_machine(s->setup->machine.name, false);
-    struct exp_published p;
-    double x[3] = { (double)NAN, (double)NAN, (double)NAN };
-    struct exp_why why;
+    struct net_published p;
 
-    if (exp_published_read(&p, "experiments", &why))
-        return;
-    for (size_t i = 0; i < 3; i++)
-        exp_published_double(&p, "Table 2", s->name, *arch ? arch : "x86", metric[i], &x[i], &why);
-    exp_published_release(&p);
-    if (!isnan(x[0]))
+    if (!net_published_of(s, &p, NULL) && value_is_known(p.speedup))
         fprintf(out,
                 " The paper's Table 2 has, on its %s: %.2f times as fast, its convolutions %.2f times, which are %.0f "
                 "%% of the time.",
-                *arch && strcmp(arch, "x86") ? "POWER10" : "Xeon", x[0], x[1], 100 * x[2]);
+                p.computer, p.speedup.number, p.conv_speedup.number, 100 * p.conv_share.number);
+}
+
+static void say_peer(const struct net_peer_timed *p, FILE *out)
+{
+    fprintf(out, " %s takes %.4g ms", p->name, net_peer_times_of(p).low_mean.number * 1e-6);
+    if (!isnan(p->found.conv_share))
+        fprintf(out, ", of which convolutions are %.0f %%", 100 * p->found.conv_share);
+    fprintf(out, ".");
 }
 
 static void print_speed(const struct net_study *s, FILE *out)
@@ -114,17 +113,11 @@ static void print_speed(const struct net_study *s, FILE *out)
     }
     if (!*before)
         fprintf(out, "nothing was timed (%s), and there is no estimate (%s)", s->by[0].timed.why_not,
-                net_why_no_estimate(s, &s->by[0].variant[NET_AS_ASKED]));
+                cycles_of(s, &s->by[0], NULL).why);
     fprintf(out, ".");
-    if (*s->peer.name && !*s->peer.why_not) {
-        const struct exp_times t = exp_times_of(s->peer.whole_ns, s->peer.n_rounds);
-
-        fprintf(out, " %s takes %.4g ms", s->peer.name, t.low_mean * 1e-6);
-        if (!isnan(s->peer.conv_share))
-            fprintf(out, ", of which convolutions are %.0f %%", 100 * s->peer.conv_share);
-        fprintf(out, ".");
-    }
-    if (base_of(s))
+    if (*s->peer.name && !*s->peer.why_not)
+        say_peer(&s->peer, out);
+    if (net_study_base(s))
         say_paper(s, out);
     if (s->why_elsewhere)
         fprintf(out, " Times are this computer's, not the simulated machine's: %s.", s->why_elsewhere);
@@ -164,11 +157,11 @@ static void say_level(const struct net_study *s, const struct net_simulated *x, 
     const struct net_lines l = net_lines_of(s, x, v, level, NULL);
 
     fprintf(out, "%s %s ", level < s->setup->machine.n_levels ? "into" : "from", net_level_name(s, level));
-    put_mib(l.in_sequence, out);
+    put_mib(l.in_sequence.number, out);
     fprintf(out, " in sequence; ");
-    put_mib(l.alone, out);
+    put_mib(l.alone.number, out);
     fprintf(out, " if each step starts with empty caches, ");
-    put_mib(l.warm, out);
+    put_mib(l.warm.number, out);
     fprintf(out, " with what it left itself");
 }
 
@@ -204,17 +197,14 @@ static void print_kinds(const struct net_study *s, FILE *out)
 
     if (!x->net || !x->in_sequence[NET_CACHES_ALONE].counts)
         return;
-    all = net_lines_of(s, x, NET_CACHES_ALONE, n, NULL).in_sequence;
+    all = net_lines_of(s, x, NET_CACHES_ALONE, n, NULL).in_sequence.number;
     for (size_t i = 0; i < x->net->n_steps; i++) {
         const struct net_which w = { .op = x->net->step[i].op };
-        bool is_first = true;
         double share;
 
-        for (size_t k = 0; k < i; k++)
-            is_first &= strcmp(x->net->step[k].op, w.op) != 0;
-        if (!is_first)
+        if (!net_is_first_of_op(x->net, i))
             continue;
-        share = 100 * net_lines_of(s, x, NET_CACHES_ALONE, n, &w).in_sequence / all;
+        share = 100 * net_lines_of(s, x, NET_CACHES_ALONE, n, &w).in_sequence.number / all;
         if (!(share >= 1))
             continue;
         fprintf(out, "%s%s is %.0f %%", before, w.op, share);
@@ -226,8 +216,8 @@ static void print_kinds(const struct net_study *s, FILE *out)
 static void say_change(const struct net_study *s, const struct net_simulated *x, size_t level, FILE *out)
 {
     const struct net_simulated *asked = &net_study_shown(s)->variant[NET_AS_ASKED];
-    const double from = net_lines_of(s, asked, NET_CACHES_ALONE, level, NULL).in_sequence;
-    const double to = net_lines_of(s, x, NET_CACHES_ALONE, level, NULL).in_sequence;
+    const double from = net_lines_of(s, asked, NET_CACHES_ALONE, level, NULL).in_sequence.number;
+    const double to = net_lines_of(s, x, NET_CACHES_ALONE, level, NULL).in_sequence.number;
 
     fprintf(out, "%s%+.1f %% %s %s",
             level == 1                            ? ""
