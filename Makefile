@@ -248,7 +248,7 @@ $(BUILD)/libconvsim.so.$(ABI): $(call objects,$(call sources,sim))
 	$(link) -shared -Wl,-soname,$(@F) -Wl,--no-undefined -lhwloc -lm
 
 include kernels/lib/libsconv.mk
-include counters/observe/observe.mk
+include counters/watch/watch.mk
 include tests/tests.mk
 include tests/foreign.mk
 

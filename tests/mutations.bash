@@ -312,8 +312,8 @@ mutant "a level's misses are those of the first level" experiments/measure/measu
 mutant "a memory that is nearer than a cache" sim/machine/machine_check.c 's/k <= m->n_levels; k\+\+\) \{/k < m->n_levels; k++) {/' sim_machine
 mutant "a bad value without its key" sim/machine/machine_file.c 's/at\.key = key->name;/at.key = 0;/' sim_machine
 mutant "calibrated lines without buffers" experiments/calibrate/computer.c 's/^    if \(inside->miss_buffers \&\&/    if (false \&\& inside->miss_buffers \&\&/' timing
-mutant "copies that count every other class as one" counters/observe/rewrite.awk 's/number_of\[class\[i\]\] = i - 1/number_of[class[i]] = 0/' 'make test SUITE=observe_stack'
-mutant "copies that count no calls" counters/observe/rewrite.awk 's/^    count\(class_of\(name, rest/    if (name !~ \/^call\/) count(class_of(name, rest/' 'make test SUITE=observe_stack'
+mutant "copies that count every other class as one" counters/watch/rewrite.awk 's/number_of\[class\[i\]\] = i - 1/number_of[class[i]] = 0/' 'make test SUITE=observe_stack'
+mutant "copies that count no calls" counters/watch/rewrite.awk 's/^    count\(class_of\(name, rest/    if (name !~ \/^call\/) count(class_of(name, rest/' 'make test SUITE=observe_stack'
 mutant "times at another clock" experiments/show/counts.c 's/t\[i\]\.fastest_ns \* c->ran_at_ghz/t[i].fastest_ns/' tests/experiments/validate.sh
 mutant "times whose plan is today's" experiments/show/counts.c 's/reading < N_READINGS \&\& /reading < 2 \&\& /' tests/experiments/validate.sh
 mutant "a pick of the most cycles" experiments/choices/picks.c 's/value_of\(exp_cycles/value_of(-exp_cycles/' tests/experiments/cli.sh

@@ -13,7 +13,7 @@ files() { find . -path './build*' -prune -o -path ./.git -prune -o -print; }
 
 look() { # look README...: what they name that is missing, or that only the sources can know
     awk -f tests/readmes.awk "$work/facts" Makefile kernels/lib/libsconv.mk tests/tests.mk tests/foreign.mk \
-        counters/observe/observe.mk - "$@"
+        counters/watch/watch.mk - "$@"
 }
 
 sources_name() { # sources_name WORD: a file that a program writes stands there as a text; anything else as a word

@@ -21,7 +21,7 @@ hierarchy report
 core cores full plain
 programs'
 
-floors[counters]='host observe
+floors[counters]='host watch
 perf
 group
 ctr_hostinfo

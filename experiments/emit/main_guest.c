@@ -1,6 +1,6 @@
 /*
  * The program that is watched while generated code runs: it loads a shared object, lays out tensors, and calls a
- * function between markers, for the observer plugin of QEMU (counters/observe/obs_plugin.c).
+ * function between markers, for the observer plugin of QEMU (counters/watch/emulator_plugin.c).
  *
  *     code-guest CODE=file.so FUNCTION=name LAYOUT=0:4096,4096:512,... OUT=file
  *
@@ -17,8 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "counters/observe/obs_marker.h"
-#include "counters/observe/obs_watcher.h"
+#include "counters/watch/marker.h"
+#include "counters/watch/watch.h"
 #include "kernels/plan/plan.h"
 
 enum { EXIT_BAD_INPUT = 2, STACK_BELOW = 8 << 20, STACK_ABOVE = 1 << 16, FILTERS_SEED = 5 };
@@ -174,10 +174,10 @@ static void mark_memory(const struct tensors *t)
 
     for (unsigned i = 0; i < CONV_N_TENSORS; i++) {
         if (t->bytes[i])
-            obs_mark_buffer(i, (uintptr_t)t->arena + t->offset[i], t->bytes[i]);
+            watch_mark_buffer(i, (uintptr_t)t->arena + t->offset[i], t->bytes[i]);
     }
-    obs_mark_buffer(CONV_IM2COL, (uintptr_t)heap.start, HEAP_BYTES);
-    obs_mark_stack(here - STACK_BELOW, STACK_BELOW + STACK_ABOVE);
+    watch_mark_buffer(CONV_IM2COL, (uintptr_t)heap.start, HEAP_BYTES);
+    watch_mark_stack(here - STACK_BELOW, STACK_BELOW + STACK_ABOVE);
 }
 
 /* ---- running ---- */
@@ -199,10 +199,10 @@ static int run(const struct options *o, const struct tensors *t)
         pack(tensor(t, CONV_FILTER), tensor(t, CONV_PACKED_FILTER));
     mark_memory(t);
     heap.is_open = true;
-    obs_mark_begin(CONV_PHASE_UKR);
+    watch_mark_begin(CONV_PHASE_UKR);
     code(tensor(t, CONV_INPUT), tensor(t, CONV_FILTER), tensor(t, CONV_PACKED_FILTER), tensor(t, CONV_PACKED_INPUT),
          tensor(t, CONV_OUTPUT));
-    obs_mark_end();
+    watch_mark_end();
     heap.is_open = false;
     return 0;
 }
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 
     if (!err)
         err = read_layout(&t, o.layout);
-    if (!err && obs_watcher_find(&(struct obs_watched){ .out = o.out }, why, sizeof why))
+    if (!err && watch_find(&(struct watch_files){ .out = o.out }, why, sizeof why))
         err = fail("not watched", why);
     if (!err)
         err = allocate(&t);

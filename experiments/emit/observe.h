@@ -27,7 +27,7 @@ enum exp_emit_likeness {
 const char *exp_emit_likeness_name(enum exp_emit_likeness l); /* a word of the tables */
 
 /*
- * An emulator reports a masked load as a load of all bytes; the code loads some of the bytes, or none (obs_plugin.c).
+ * An emulator reports a masked load as a load of all bytes; the code loads some of the bytes, or none (emulator_plugin.c).
  */
 enum { EXP_EMIT_MASKED_PHASE = SIM_MAX_PHASES - 1 };
 

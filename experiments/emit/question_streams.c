@@ -26,7 +26,7 @@ struct observation {
     const struct conv_layer_plan *plan;
     enum exp_emit_what what;
     struct exp_workdir folder;
-    struct obs_result *seen;
+    struct watch_result *seen;
     struct exp_emit_seen *seen_of; /* [CONV_N_TENSORS] */
 };
 

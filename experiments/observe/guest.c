@@ -119,7 +119,7 @@ static const struct exp_emulator copied[] = { COPIED(CPU_ISA_AVX512, "SkylakeX")
 /* As the plugin takes them. */
 #define RULE(pattern, phase, tag) ",rule=" #pattern ":" #phase ":" #tag
 static const char openblas_rules[] =
-#include "counters/observe/obs_openblas_rules.def"
+#include "counters/watch/openblas_rules.def"
     ;
 
 _Static_assert(CONV_PHASE_PACK == 1 && CONV_PHASE_UKR == 2 && CONV_PHASE_ZERO == 3, "the rules name these");
@@ -157,7 +157,7 @@ bool exp_guest_is_rewritten(const struct conv_gemm_core *core)
     return core->ukr.isa == CPU_ISA_AVX512;
 }
 
-bool exp_guest_used_small_kernels(const struct obs_result *seen)
+bool exp_guest_used_small_kernels(const struct watch_result *seen)
 {
     static const char name[] = "sgemm_small_kernel";
 
@@ -284,7 +284,7 @@ static int judge(const struct exp_guest_run *run, int err, int status, const cha
     return 0;
 }
 
-int exp_guest_run(const struct exp_guest_run *run, struct obs_result *seen, struct exp_why *why)
+int exp_guest_run(const struct exp_guest_run *run, struct watch_result *seen, struct exp_why *why)
 {
     struct exp_words command = make_command(run);
     char last[384];
@@ -294,5 +294,5 @@ int exp_guest_run(const struct exp_guest_run *run, struct obs_result *seen, stru
     exp_words_release(&command);
     if (err != -EINTR)
         err = judge(run, err, status, last, why);
-    return err ? err : obs_result_read(seen, run->out, why->text, sizeof why->text);
+    return err ? err : watch_result_read(seen, run->out, why->text, sizeof why->text);
 }

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "counters/observe/obs_result.h"
+#include "counters/watch/watch.h"
 #include "experiments/base/error.h"
 #include "experiments/base/program.h"
 #include "kernels/plan/plan_part.h"
@@ -62,7 +62,7 @@ const struct exp_emulator *exp_emulator_twin(void);
  */
 const struct exp_emulator *exp_emulator_copied(enum cpu_isa isa);
 
-/* Returns where the machine code of OpenBLAS is for a twin at that path, which the twin watches (obs_rewritten.h). */
+/* Returns where the machine code of OpenBLAS is for a twin at that path, which the twin watches (copies.h). */
 char *exp_guest_rewritten_path(const char *guest);
 
 /* Tells whether experiments observe an OpenBLAS core so: those that no emulator runs. */
@@ -73,7 +73,7 @@ struct exp_guest_run {
     const struct exp_emulator *emulator;
     const char *observer, *guest; /* paths; a twin needs no observer */
     const char *machine_path;     /* file of the simulated machine */
-    const char *out;              /* gets the result (obs_result.h) */
+    const char *out;              /* gets the result (result.h) */
     const char *trace;            /* gets every access to a tensor, as a binary trace; NULL: none */
     const char *const *arguments; /* of another program than main_guest.c, beside OUT, ended by NULL; NULL: it is that
                                      one, which is told what follows */
@@ -89,12 +89,12 @@ struct exp_guest_run {
 
 /*
  * Runs it, and reads what was seen. Returns 0, or with one line in why -ENOENT for a missing emulator, -ETIMEDOUT, -EIO
- * for a failed run, or as obs_result_read; -EINTR.
+ * for a failed run, or as watch_result_read; -EINTR.
  */
-int exp_guest_run(const struct exp_guest_run *run, struct obs_result *seen, struct exp_why *why);
+int exp_guest_run(const struct exp_guest_run *run, struct watch_result *seen, struct exp_why *why);
 
 /* Tells whether OpenBLAS gave the product to its small-matrix kernels, which pack nothing and are not replayed. */
-bool exp_guest_used_small_kernels(const struct obs_result *seen);
+bool exp_guest_used_small_kernels(const struct watch_result *seen);
 
 /* The same arguments as the guest's command line has them, from malloc. */
 char *exp_guest_shape_text(const struct conv_problem *p);

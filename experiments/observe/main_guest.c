@@ -1,6 +1,6 @@
 /*
  * The program that is watched: one layer, or a part of it, by one algorithm, once, between markers, for the observer
- * plugin of QEMU (counters/observe/obs_plugin.c). The experiment runs it under emulation; by itself it has nothing to
+ * plugin of QEMU (counters/watch/emulator_plugin.c). The experiment runs it under emulation; by itself it has nothing to
  * tell.
  *
  *     guest SHAPE=... ALGO=sconv_is MACHINE=file.cfg OUT=file [PART=...] [UKR=...] [CORE=...] [FILTERS=ahead|run_time]
@@ -10,7 +10,7 @@
  * to be run, images, rows and filters of struct conv_part. The program plans as the experiment does, from the same
  * machine file. OUT is the observer's: it shows that there is one. TRACE is that of a program that observes itself.
  *
- * Built a second time with instrumented kernels (counters/observe/obs_twin_watcher.c), it is its own observer.
+ * Built a second time with instrumented kernels (counters/watch/twin_watcher.c), it is its own observer.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/observe/obs_marker.h"
-#include "counters/observe/obs_watcher.h"
+#include "counters/watch/marker.h"
+#include "counters/watch/watch.h"
 #include "experiments/bench/case/case.h"
 #include "experiments/base/error.h"
 #include "kernels/backend/backend.h"
@@ -170,7 +170,7 @@ struct marking {
 static void mark(struct marking *m, enum conv_step_kind kind)
 {
     if (kind != m->kind)
-        obs_mark_phase(conv_step_phase(kind));
+        watch_mark_phase(conv_step_phase(kind));
     m->kind = kind;
 }
 
@@ -200,9 +200,9 @@ static int run_nest(struct session *s, const struct conv_plan *p)
 
 static void lower_marked(const struct conv_im2col_args *a)
 {
-    obs_mark_phase(CONV_PHASE_IM2COL);
+    watch_mark_phase(CONV_PHASE_IM2COL);
     conv_im2col(a);
-    obs_mark_phase(CONV_PHASE_UKR);
+    watch_mark_phase(CONV_PHASE_UKR);
 }
 
 /* The observer tells what sgemm does apart by the names of its functions, which it has as rules. */
@@ -217,9 +217,9 @@ static void mark_memory(const struct session *s, const struct conv_plan *p)
 
     for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
         if (p->layout.bytes[t])
-            obs_mark_buffer(t, s->tensors.bind.addr[t], p->layout.bytes[t]);
+            watch_mark_buffer(t, s->tensors.bind.addr[t], p->layout.bytes[t]);
     }
-    obs_mark_stack(here - STACK_BELOW, STACK_BELOW + STACK_ABOVE);
+    watch_mark_stack(here - STACK_BELOW, STACK_BELOW + STACK_ABOVE);
 }
 
 static int run(struct session *s)
@@ -228,9 +228,9 @@ static int run(struct session *s)
     int err;
 
     mark_memory(s, &s->plan);
-    obs_mark_begin(CONV_PHASE_UKR);
+    watch_mark_begin(CONV_PHASE_UKR);
     err = is_base ? run_base(s, &s->plan) : run_nest(s, &s->plan);
-    obs_mark_end();
+    watch_mark_end();
     return err ? FAIL(s, err, "the layer cannot be run: %s", strerror(-err)) : 0;
 }
 
@@ -263,10 +263,10 @@ int main(int argc, char **argv)
 {
     static struct session s;
     int err = read_options(&s, argc, argv);
-    const struct obs_watched watched = { s.options.out, s.options.machine, s.options.trace };
+    const struct watch_files watched = { s.options.out, s.options.machine, s.options.trace };
 
     if (!err)
-        err = obs_watcher_find(&watched, s.why.text, sizeof s.why.text);
+        err = watch_find(&watched, s.why.text, sizeof s.why.text);
     if (!err)
         err = read_shape(&s);
     if (!err)

@@ -24,7 +24,7 @@ enum { START_S = 60 };
 
 /* ---- what was observed, as the result of a task ---- */
 
-enum { NAME_BYTES = 2 * OBS_NAME_BYTES };
+enum { NAME_BYTES = 2 * WATCH_NAME_BYTES };
 
 /* Tags that are no tensors have no name. */
 static void say_prefix(unsigned tag, unsigned phase, char text[NAME_BYTES])
@@ -37,7 +37,7 @@ static void say_prefix(unsigned tag, unsigned phase, char text[NAME_BYTES])
         snprintf(text, NAME_BYTES, "tag%u/%s/", tag, phase_name);
 }
 
-static void move_numbers(struct exp_result_moving *x, const struct sim_machine *m, struct obs_result *seen)
+static void move_numbers(struct exp_result_moving *x, const struct sim_machine *m, struct watch_result *seen)
 {
     char name[NAME_BYTES];
 
@@ -50,8 +50,8 @@ static void move_numbers(struct exp_result_moving *x, const struct sim_machine *
     for (unsigned phase = 0; phase < CONV_N_PHASES; phase++) {
         const char *phase_name = conv_phase_name((enum conv_phase)phase);
 
-        for (unsigned c = 0; c < OBS_N_CLASSES; c++) {
-            snprintf(name, sizeof name, "%s/instructions/%s", phase_name, obs_class_name((enum obs_class)c));
+        for (unsigned c = 0; c < WATCH_N_CLASSES; c++) {
+            snprintf(name, sizeof name, "%s/instructions/%s", phase_name, watch_class_name((enum watch_class)c));
             exp_result_move(x, name, &seen->instructions[phase][c]);
         }
         snprintf(name, sizeof name, "%s/footprint", phase_name);
@@ -61,17 +61,17 @@ static void move_numbers(struct exp_result_moving *x, const struct sim_machine *
 
 /* ---- lists: their items are named by what they are, so that reading finds out what comes ---- */
 
-static void put_lists(struct exp_result *to, const struct obs_result *seen)
+static void put_lists(struct exp_result *to, const struct watch_result *seen)
 {
     char name[NAME_BYTES];
 
-    for (const struct obs_buffer *b = seen->buffer; b < seen->buffer + seen->n_buffers; b++) {
+    for (const struct watch_buffer *b = seen->buffer; b < seen->buffer + seen->n_buffers; b++) {
         snprintf(name, sizeof name, "buffer/%u/address", b->tag);
         exp_result_put(to, name, b->address);
         snprintf(name, sizeof name, "buffer/%u/%s", b->tag, b->is_learned ? "learned" : "bytes");
         exp_result_put(to, name, b->bytes);
     }
-    for (const struct obs_outside *o = seen->outside; o < seen->outside + seen->n_outside; o++) {
+    for (const struct watch_outside *o = seen->outside; o < seen->outside + seen->n_outside; o++) {
         const char *where = o->is_stack ? "stack" : "elsewhere";
 
         snprintf(name, sizeof name, "outside/%u/%.63s/%s/loads", o->phase, o->function, where);
@@ -82,32 +82,32 @@ static void put_lists(struct exp_result *to, const struct obs_result *seen)
 }
 
 /* Reads a buffer from two counts, or nothing. */
-static bool get_buffer(struct exp_result_moving *x, struct obs_result *seen)
+static bool get_buffer(struct exp_result_moving *x, struct watch_result *seen)
 {
-    struct obs_buffer *b = &seen->buffer[seen->n_buffers];
+    struct watch_buffer *b = &seen->buffer[seen->n_buffers];
     const char *const *name = (const char *const *)x->from->name + x->at;
     unsigned tag, again;
     char what[8];
 
-    if (x->at + 2 > x->from->n || seen->n_buffers == OBS_MAX_BUFFERS ||
+    if (x->at + 2 > x->from->n || seen->n_buffers == WATCH_MAX_BUFFERS ||
         sscanf(name[0], "buffer/%u/address", &tag) != 1 || sscanf(name[1], "buffer/%u/%7s", &again, what) != 2 ||
         tag != again || tag >= SIM_USUAL_TAGS)
         return false;
     *b =
-        (struct obs_buffer){ x->from->value[x->at], x->from->value[x->at + 1], (uint8_t)tag, !strcmp(what, "learned") };
+        (struct watch_buffer){ x->from->value[x->at], x->from->value[x->at + 1], (uint8_t)tag, !strcmp(what, "learned") };
     seen->n_buffers++;
     x->at += 2;
     return true;
 }
 
 /* The same of what a function did to no buffer. */
-static bool get_outside(struct exp_result_moving *x, struct obs_result *seen)
+static bool get_outside(struct exp_result_moving *x, struct watch_result *seen)
 {
-    struct obs_outside *o = &seen->outside[seen->n_outside];
+    struct watch_outside *o = &seen->outside[seen->n_outside];
     unsigned phase;
     char where[10];
 
-    if (x->at + 2 > x->from->n || seen->n_outside == OBS_MAX_OUTSIDE ||
+    if (x->at + 2 > x->from->n || seen->n_outside == WATCH_MAX_OUTSIDE ||
         sscanf(x->from->name[x->at], "outside/%u/%63[^/]/%9[^/]/loads", &phase, o->function, where) != 3 ||
         phase >= CONV_N_PHASES)
         return false;
@@ -120,19 +120,19 @@ static bool get_outside(struct exp_result_moving *x, struct obs_result *seen)
     return true;
 }
 
-void exp_observed_result_put(struct exp_result *to, const struct sim_machine *m, const struct obs_result *seen)
+void exp_observed_result_put(struct exp_result *to, const struct sim_machine *m, const struct watch_result *seen)
 {
     struct exp_result_moving x = { .to = to };
 
-    move_numbers(&x, m, (struct obs_result *)(uintptr_t)seen); /* which are only read in this direction */
+    move_numbers(&x, m, (struct watch_result *)(uintptr_t)seen); /* which are only read in this direction */
     put_lists(to, seen);
 }
 
-int exp_observed_result_get(const struct exp_result *from, const struct sim_machine *m, struct obs_result *seen)
+int exp_observed_result_get(const struct exp_result *from, const struct sim_machine *m, struct watch_result *seen)
 {
     struct exp_result_moving x = { .from = from };
 
-    *seen = (struct obs_result){ .stats.n_levels = m->n_levels };
+    *seen = (struct watch_result){ .stats.n_levels = m->n_levels };
     move_numbers(&x, m, seen);
     while (get_buffer(&x, seen))
         ;
@@ -144,12 +144,12 @@ int exp_observed_result_get(const struct exp_result *from, const struct sim_mach
 /* ---- one observation ---- */
 
 /* The guest's buffers must be where this program's plan has them, relative to their arena. */
-static bool is_same_plan(const struct conv_layout *l, const struct obs_result *r)
+static bool is_same_plan(const struct conv_layout *l, const struct watch_result *r)
 {
-    const struct obs_buffer *input = obs_result_buffer(r, CONV_INPUT);
+    const struct watch_buffer *input = watch_result_buffer(r, CONV_INPUT);
 
     for (unsigned t = 0; t < CONV_N_TENSORS && input; t++) {
-        const struct obs_buffer *b = obs_result_buffer(r, t);
+        const struct watch_buffer *b = watch_result_buffer(r, t);
 
         if (l->bytes[t] && (!b || b->bytes != l->bytes[t] || b->address - input->address != l->offset[t]))
             return false;
@@ -158,7 +158,7 @@ static bool is_same_plan(const struct conv_layout *l, const struct obs_result *r
 }
 
 /* Tells whether the kernel was seen at all: code that nobody watches leaves no trace. */
-static bool is_kernel_seen(const struct obs_result *r)
+static bool is_kernel_seen(const struct watch_result *r)
 {
     uint64_t loads = 0;
 
@@ -171,7 +171,7 @@ static bool is_kernel_seen(const struct obs_result *r)
  * Tells whether the copying of OpenBLAS in a twin was seen: an emulator sees every function, and some products need
  * none.
  */
-static bool is_copying_seen(const struct conv_plan *plan, const struct obs_result *r)
+static bool is_copying_seen(const struct conv_plan *plan, const struct watch_result *r)
 {
     unsigned learned = 0;
 
@@ -181,7 +181,7 @@ static bool is_copying_seen(const struct conv_plan *plan, const struct obs_resul
            learned == (1u << CONV_PACKED_INPUT | 1u << CONV_PACKED_FILTER);
 }
 
-static int check(const struct conv_plan *plan, const struct obs_result *r, struct exp_why *why)
+static int check(const struct conv_plan *plan, const struct watch_result *r, struct exp_why *why)
 {
     if (!is_same_plan(&plan->layout, r))
         return exp_fail(why, -EILSEQ, "the guest planned otherwise than the experiment");
@@ -287,7 +287,7 @@ static struct exp_guest_run run_of(const struct observing *ob, const struct job 
 /* Replays the part with its tensors where they were observed: learned buffers replace announced ones. */
 static int replay(const struct job *j, const struct sim_machine *m)
 {
-    const struct obs_result *seen = j->x->seen;
+    const struct watch_result *seen = j->x->seen;
     struct conv_replay r;
     struct sim_hierarchy *h;
     int err = sim_hierarchy_new(&h, m);

@@ -28,7 +28,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "counters/observe/obs_result.h"
+#include "counters/watch/watch.h"
 #include "experiments/base/progress.h"
 #include "experiments/base/record.h"
 #include "experiments/base/store.h"
@@ -84,7 +84,7 @@ struct exp_observation {
     bool was_kept;     /* found in the results store */
     bool is_left_out;  /* the time was over */
     double share;      /* of the layer's multiply-adds, from 0 to 1 */
-    struct obs_result *seen;
+    struct watch_result *seen;
     struct sim_stats *replayed;
 };
 
@@ -184,14 +184,14 @@ const struct exp_observe_file *exp_observe_files(void);
 extern const struct rec_table exp_observed_table, exp_observed_instructions_table, exp_observed_outside_table;
 
 /*
- * What an observer found (counters/observe/obs_result.h), as the result of a task in the results store.
+ * What an observer found (counters/watch/watch.h), as the result of a task in the results store.
  *
  * Puts all of it: "input/ukr/L1.reads" of a cell, "ukr/instructions/fma", "buffer/0/address" of tag 0's,
  * "outside/2/memcpy/stack/loads" of phase 2, "ukr/footprint". Errors are the result's own.
  */
-void exp_observed_result_put(struct exp_result *to, const struct sim_machine *m, const struct obs_result *seen);
+void exp_observed_result_put(struct exp_result *to, const struct sim_machine *m, const struct watch_result *seen);
 
 /* Reads it back. Returns 0, or -EINVAL if it holds anything else. */
-int exp_observed_result_get(const struct exp_result *from, const struct sim_machine *m, struct obs_result *seen);
+int exp_observed_result_get(const struct exp_result *from, const struct sim_machine *m, struct watch_result *seen);
 
 #endif

@@ -185,10 +185,10 @@ static bool is_guests_own(const char *function)
     return false;
 }
 
-void exp_stack_take_seen(struct exp_stack_sample *s, const struct obs_result *seen)
+void exp_stack_take_seen(struct exp_stack_sample *s, const struct watch_result *seen)
 {
     for (size_t i = 0; i < seen->n_outside; i++) {
-        const struct obs_outside *o = &seen->outside[i];
+        const struct watch_outside *o = &seen->outside[i];
 
         if (is_guests_own(o->function))
             continue;
@@ -197,9 +197,9 @@ void exp_stack_take_seen(struct exp_stack_sample *s, const struct obs_result *se
     }
     for (unsigned phase = 0; phase < CONV_N_PHASES; phase++) {
         s->lines[phase] = (double)seen->outside_lines[phase];
-        for (unsigned c = 0; c < OBS_N_CLASSES; c++)
+        for (unsigned c = 0; c < WATCH_N_CLASSES; c++)
             s->instructions[phase] += (double)seen->instructions[phase][c];
-        s->branches[phase] = (double)seen->instructions[phase][OBS_BRANCH];
+        s->branches[phase] = (double)seen->instructions[phase][WATCH_BRANCH];
     }
     s->is_other_work = exp_guest_used_small_kernels(seen);
 }
@@ -244,7 +244,7 @@ static int observe_case(void *ctx, size_t index, size_t thread, const struct exp
     struct session *s = ctx;
     struct exp_stack_sample *sample = s->sample + s->n_samples - s->e.n_cases + index;
     const struct exp_case *c = &s->e.cases[index];
-    struct obs_result *seen = exp_new(1, sizeof *seen);
+    struct watch_result *seen = exp_new(1, sizeof *seen);
     char *out = exp_format("%s/%zu", s->folder.path, index);
     struct exp_why why = { "" };
     const struct exp_guest_run run = {

@@ -114,7 +114,7 @@ struct instructions {
 static const struct rec_field instruction_fields[] = {
     FIELDS_NAMES(ROW),
     { { "phase", "", "what the algorithm was doing", "" }, REC_AT(ROW, phase) },
-    { { "class", "", "of the instruction; counters/observe/obs_insn.h says what belongs to it", "" },
+    { { "class", "", "of the instruction; counters/watch/watch.h says what belongs to it", "" },
       REC_AT(ROW, class) },
     { { "instructions", "instructions", "executed", "emulation" }, REC_AT(ROW, n) },
 };
@@ -229,7 +229,7 @@ static void put_cell(struct exp_csv *csv, const struct exp_observed *o, struct s
     }
 }
 
-static void put_outside_sum(struct exp_csv *csv, struct stream row, const struct obs_result *r, bool is_stack)
+static void put_outside_sum(struct exp_csv *csv, struct stream row, const struct watch_result *r, bool is_stack)
 {
     row.level = "core";
     row.tensor = is_stack ? "stack" : "elsewhere";
@@ -288,9 +288,9 @@ static void put_instructions(struct exp_csv *csv, const struct exp_observed *o, 
     const struct exp_observation *x = &o->observation[i];
 
     for (unsigned p = 0; p < CONV_N_PHASES && !*x->why_not; p++) {
-        for (unsigned k = 0; k < OBS_N_CLASSES; k++) {
+        for (unsigned k = 0; k < WATCH_N_CLASSES; k++) {
             const struct instructions row = { names_of(&o->experiment.cases[i]), conv_phase_name((enum conv_phase)p),
-                                              obs_class_name((enum obs_class)k), x->seen->instructions[p][k] };
+                                              watch_class_name((enum watch_class)k), x->seen->instructions[p][k] };
 
             if (row.n)
                 rec_put(csv, &exp_observed_instructions_table, &row);
@@ -303,7 +303,7 @@ static void put_outside(struct exp_csv *csv, const struct exp_observed *o, size_
     const struct exp_observation *x = &o->observation[i];
 
     for (size_t k = 0; !*x->why_not && k < x->seen->n_outside; k++) {
-        const struct obs_outside *f = &x->seen->outside[k];
+        const struct watch_outside *f = &x->seen->outside[k];
         const struct outside row = {
             names_of(&o->experiment.cases[i]),   f->function, conv_phase_name((enum conv_phase)f->phase),
             f->is_stack ? "stack" : "elsewhere", f->loads,    f->stores

@@ -5,7 +5,7 @@
 #ifndef EXPERIMENTS_OBSERVE_STACK_STUDY_H
 #define EXPERIMENTS_OBSERVE_STACK_STUDY_H
 
-#include "counters/observe/obs_result.h"
+#include "counters/watch/watch.h"
 #include "experiments/bench/case/case.h"
 #include "kernels/backend/stack.h"
 
@@ -24,7 +24,7 @@ struct exp_stack_sample {
  * accesses of the guest's own functions are left out.
  */
 void exp_stack_measure_work(struct exp_stack_sample *s, const struct exp_case *c);
-void exp_stack_take_seen(struct exp_stack_sample *s, const struct obs_result *seen);
+void exp_stack_take_seen(struct exp_stack_sample *s, const struct watch_result *seen);
 
 /*
  * Fits all phases to n samples of one algorithm and micro-kernel, by non-negative least squares of errors as shares of

@@ -1,7 +1,7 @@
 /*
  * The loops of OpenBLAS's micro-kernels, as in their machine code: bodies of several steps, with prefetches between the
  * loads, and the updates of outputs behind them. A kernel's prefetches are data; the addresses are those of Debian's
- * 0.3.21, observed instruction by instruction (counters/observe/).
+ * 0.3.21, observed instruction by instruction (counters/watch/).
  */
 #ifndef KERNELS_CORE_LOOP_H
 #define KERNELS_CORE_LOOP_H

@@ -5,7 +5,7 @@
 /*
  * OpenBLAS's POWER10 kernel for a full tile is unrolled by 64, 32 and 16 steps. In these bodies the compiler, short of
  * registers, loads some window vectors a second time. The table names their places, in vectors of 16 bytes from the
- * body's first step on. Observed under emulation in Debian's 0.3.21 (counters/observe/). Edge tiles load everything
+ * body's first step on. Observed under emulation in Debian's 0.3.21 (counters/watch/). Edge tiles load everything
  * once.
  */
 struct mma_body {

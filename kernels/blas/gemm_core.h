@@ -41,7 +41,7 @@ const char *conv_gemm_core_for_host(void);
 
 /*
  * The packing routines of OpenBLAS's cores (Debian's 0.3.21), observed access by access: x86's in copies of their
- * machine code, POWER10's under emulation (counters/observe/). A panel of one filter ends, on most of x86, in a copy of
+ * machine code, POWER10's under emulation (counters/watch/). A panel of one filter ends, on most of x86, in a copy of
  * up to three elements that touches some elements twice.
  *
  * Windows come from the rows of a matrix, filters from their own rows.

@@ -1,4 +1,4 @@
-# Run behind counters/observe/x86.awk. Reads assembly that gcc wrote for x86-64 (AT&T syntax) and writes it with code
+# Run behind counters/watch/x86.awk. Reads assembly that gcc wrote for x86-64 (AT&T syntax) and writes it with code
 # before each instruction that touches memory: it records the address, the width, and whether that is a store, for
 # recorder.c, and changes no register and no flag. What a push, pop, call or return does to the stack is not recorded.
 #

@@ -5,8 +5,8 @@
  *
  *     recorder FILE      the memory that the program shares with the bench (recorder.h)
  *
- * With CONV_RECORDED_EMULATED the program runs under an emulator whose plugin (counters/observe/obs_plugin.c) sees all
- * accesses, those of libraries too, and hands them to the bench; obs_marker.h is included from the command line then.
+ * With CONV_RECORDED_EMULATED the program runs under an emulator whose plugin (counters/watch/emulator_plugin.c) sees all
+ * accesses, those of libraries too, and hands them to the bench; marker.h is included from the command line then.
  *
  * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of its function. Without the
  * emulator, the program sees no accesses of libraries but memcpy, memmove and memset.
@@ -349,25 +349,25 @@ static void get_ready(void)
 {
     const struct conv_recorder_memory all = whole();
 
-    obs_mark_buffer(0, all.at, all.bytes);
-    obs_mark_buffer(1, PAGE, all.at - PAGE);
-    obs_mark_buffer(1, all.at + all.bytes, ADDRESSES - all.at - all.bytes);
+    watch_mark_buffer(0, all.at, all.bytes);
+    watch_mark_buffer(1, PAGE, all.at - PAGE);
+    watch_mark_buffer(1, all.at + all.bytes, ADDRESSES - all.at - all.bytes);
 }
 
 static void mark(void *of, int phase)
 {
     (void)of;
-    obs_mark_phase((unsigned)phase & 3);
+    watch_mark_phase((unsigned)phase & 3);
 }
 
 static void begin(void)
 {
-    obs_mark_begin(CONV_PLUGIN_COMPUTES);
+    watch_mark_begin(CONV_PLUGIN_COMPUTES);
 }
 
 static void end(void)
 {
-    obs_mark_end();
+    watch_mark_end();
 }
 
 #endif

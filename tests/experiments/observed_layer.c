@@ -51,7 +51,7 @@ void observed_release(struct observed_layer *l)
     exp_setup_release(&l->setup);
 }
 
-int observed_run(const struct observed_layer *l, const struct observed_place *p, bool is_traced, struct obs_result *r,
+int observed_run(const struct observed_layer *l, const struct observed_place *p, bool is_traced, struct watch_result *r,
                  struct exp_why *why)
 {
     const struct exp_guest_run run = {
@@ -74,7 +74,7 @@ int observed_run(const struct observed_layer *l, const struct observed_place *p,
     return exp_guest_run(&run, r, why);
 }
 
-struct conv_binding observed_binding(const struct conv_plan *plan, const struct obs_result *r)
+struct conv_binding observed_binding(const struct conv_plan *plan, const struct watch_result *r)
 {
     struct conv_binding bind = conv_bind(&plan->layout, 0);
 

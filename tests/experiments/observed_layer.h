@@ -2,7 +2,7 @@
 #ifndef TESTS_EXPERIMENTS_OBSERVED_LAYER_H
 #define TESTS_EXPERIMENTS_OBSERVED_LAYER_H
 
-#include "counters/observe/obs_result.h"
+#include "counters/watch/watch.h"
 #include "experiments/base/error.h"
 #include "experiments/bench/case/case.h"
 #include "tests/experiments/observed_place.h"
@@ -34,13 +34,13 @@ void observed_take_part(struct observed_layer *l);
 void observed_release(struct observed_layer *l);
 
 /*
- * Runs the layer. The result is left in the scratch file r, the trace in t. Returns 0, or as exp_guest_run or
- * obs_result_read with a line in why.
+ * Runs it. The result is left in the scratch file r, the trace in t. Returns 0, or as exp_guest_run or watch_result_read
+ * with one line in why.
  */
-int observed_run(const struct observed_layer *l, const struct observed_place *p, bool is_traced, struct obs_result *r,
+int observed_run(const struct observed_layer *l, const struct observed_place *p, bool is_traced, struct watch_result *r,
                  struct exp_why *why);
 
-/* Returns the places of the tensors in the run. */
-struct conv_binding observed_binding(const struct conv_plan *plan, const struct obs_result *r);
+/* Returns where the run had its tensors. */
+struct conv_binding observed_binding(const struct conv_plan *plan, const struct watch_result *r);
 
 #endif

@@ -95,7 +95,7 @@ static bool is_unknown_core(const struct observed_place *p, const struct exp_why
 void observed_check_stream(const struct observed_place *p, struct conv_problem problem, const char *algo,
                            bool packs_filters, bool is_part)
 {
-    struct obs_result *r = malloc(sizeof *r);
+    struct watch_result *r = malloc(sizeof *r);
     const bool is_twin = !p->emulator->program;
     struct list seen = { .has_prefetches = is_twin }, replayed = seen;
     struct conv_replay replay;

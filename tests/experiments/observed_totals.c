@@ -13,7 +13,7 @@ static double relative(uint64_t a, uint64_t b)
     return b ? fabs((double)a - (double)b) / (double)b : a ? 1 : 0;
 }
 
-static void check_totals(const struct observed_layer *l, const struct obs_result *r)
+static void check_totals(const struct observed_layer *l, const struct watch_result *r)
 {
     struct conv_replay replay;
     struct sim_hierarchy *h;
@@ -54,21 +54,21 @@ static void count_prefetches(struct sim_sink *self, const struct sim_run *run, s
         ((struct prefetches *)self)->n += run[i].kind == SIM_PREFETCH ? run[i].count * n_times : 0;
 }
 
-/* The emulator shows no addresses of prefetches; the number of prefetches is the number of prefetch instructions. */
-static void check_prefetches(const struct observed_layer *l, const struct obs_result *r)
+/* The emulator gives no addresses of prefetches away; their number is that of the instructions. */
+static void check_prefetches(const struct observed_layer *l, const struct watch_result *r)
 {
     struct prefetches seen = { .sink.accept = count_prefetches };
     struct conv_replay replay;
 
     conv_replay_init(&replay, &l->plan, &seen.sink);
     CU_ASSERT(conv_nest_run(&l->plan, &replay.base) == 0);
-    test_check(seen.n == r->instructions[CONV_PHASE_UKR][OBS_PREFETCH], "%s: %llu prefetches, %llu instructions",
+    test_check(seen.n == r->instructions[CONV_PHASE_UKR][WATCH_PREFETCH], "%s: %llu prefetches, %llu instructions",
                exp_stack_kernel(&l->plan), (unsigned long long)seen.n,
-               (unsigned long long)r->instructions[CONV_PHASE_UKR][OBS_PREFETCH]);
+               (unsigned long long)r->instructions[CONV_PHASE_UKR][WATCH_PREFETCH]);
 }
 
 void observed_check_totals(const struct observed_place *p, struct conv_problem problem, const char *algo, bool is_part,
-                           struct obs_result *r)
+                           struct watch_result *r)
 {
     struct observed_layer l;
     struct exp_why why = { "" };

@@ -11,6 +11,6 @@
  * and the number of prefetches if the replay knows the prefetches. The result is left in *r.
  */
 void observed_check_totals(const struct observed_place *p, struct conv_problem problem, const char *algo, bool is_part,
-                           struct obs_result *r);
+                           struct watch_result *r);
 
 #endif

@@ -43,7 +43,7 @@ static void base_streams_have_the_replays_totals(void)
     };
     struct observed_place place[2];
     size_t n = observed_find_places(place);
-    struct obs_result *r = n ? malloc(sizeof *r) : NULL;
+    struct watch_result *r = n ? malloc(sizeof *r) : NULL;
 
     if (!r)
         return;
@@ -61,7 +61,7 @@ static void openblas_micro_kernels_have_the_replays_totals(void)
 {
     struct observed_place place[2];
     size_t n = observed_find_places(place);
-    struct obs_result *r = n ? malloc(sizeof *r) : NULL;
+    struct watch_result *r = n ? malloc(sizeof *r) : NULL;
 
     if (!r)
         return;
@@ -81,7 +81,7 @@ static void failed_runs_say_why(void)
     struct observed_place place[2], wrong;
     struct conv_problem p = { IMAGES(1, 1, 4, 4), FILTERS(1, 1, 1), UNIT_STEPS, .groups = 1 };
     struct exp_emulator emulator;
-    struct obs_result *r = malloc(sizeof *r);
+    struct watch_result *r = malloc(sizeof *r);
     struct observed_layer l;
     struct exp_why why;
 
@@ -117,7 +117,7 @@ static void failed_runs_say_why(void)
  */
 static void sum_up(const struct toy *t, const uint64_t seen[3], const uint64_t replayed[3], char *text, size_t bytes)
 {
-    struct obs_result *r = calloc(1, sizeof *r);
+    struct watch_result *r = calloc(1, sizeof *r);
     struct sim_stats stats = { .n_levels = 3 };
     struct exp_observation *x = calloc(t->experiment.n_cases, sizeof *x);
     struct exp_observed o = { .experiment = t->experiment, .observation = x, .mode = EXP_OBSERVE_ALL };

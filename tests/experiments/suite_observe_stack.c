@@ -13,7 +13,7 @@
 /* Runs a layer; *s: the work, and the accesses outside the tensors. */
 static bool sample_layer(const struct observed_layer *l, const struct observed_place *p, struct exp_stack_sample *s)
 {
-    struct obs_result *seen = calloc(1, sizeof *seen);
+    struct watch_result *seen = calloc(1, sizeof *seen);
     struct exp_why why = { "" };
     bool is_run;
 

@@ -74,7 +74,7 @@ static void check_numbers(const struct observed_layer *l, const struct sim_stats
 typedef void (*check_fn)(const struct observed_layer *l, const struct sim_stats *seen, const struct sim_stats *replayed,
                          const char *algo);
 
-static void check_by(check_fn check, const struct observed_layer *l, const struct obs_result *r, const char *algo)
+static void check_by(check_fn check, const struct observed_layer *l, const struct watch_result *r, const char *algo)
 {
     struct conv_replay replay;
     struct sim_hierarchy *h;
@@ -88,7 +88,7 @@ static void check_by(check_fn check, const struct observed_layer *l, const struc
     sim_hierarchy_free(h);
 }
 
-static void check_equal(const struct observed_layer *l, const struct obs_result *r, const char *algo)
+static void check_equal(const struct observed_layer *l, const struct watch_result *r, const char *algo)
 {
     check_by(l->setup.machine.has_software_prefetch ? check_sums : check_cells, l, r, algo);
 }
@@ -96,7 +96,7 @@ static void check_equal(const struct observed_layer *l, const struct obs_result 
 static void twins_do_what_is_replayed(void)
 {
     static const char *const ukrs[] = { "f32_16x24__avx512", "f32_16x6__avx2", "f32_16x24__ref" };
-    struct obs_result *r = malloc(sizeof *r);
+    struct watch_result *r = malloc(sizeof *r);
     struct observed_place place;
     bool is_there = observed_find_twin(&place);
     struct observed_layer l;
@@ -158,7 +158,7 @@ static void twins_watch_openblas(void)
     static const struct conv_problem problem = { IMAGES(1, 64, 24, 24), FILTERS(72, 3, 3), PADDING(1, 1, 1, 1),
                                                  UNIT_STEPS, .groups = 1 };
     static const char *const algos[] = { "base", "sconv_openblas" };
-    struct obs_result *r = malloc(sizeof *r);
+    struct watch_result *r = malloc(sizeof *r);
     struct observed_place place;
     struct observed_layer l;
     struct exp_why why = { "" };
@@ -190,7 +190,7 @@ static void twins_watch_openblas(void)
 static void copies_touch_what_is_replayed(void)
 {
     static const char *const algos[] = { "base", "sconv_is", "sconv_ws", "sconv_openblas", "sconv_tuned" };
-    struct obs_result *r = malloc(sizeof *r);
+    struct watch_result *r = malloc(sizeof *r);
     struct observed_place p;
     bool is_there = observed_find_copied(&p, "f32_16x24__avx512", "sim/machines/clx4208.cfg");
     struct exp_why why = { "" };

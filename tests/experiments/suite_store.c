@@ -141,9 +141,9 @@ static void one_damaged_result_is_no_result(void)
 }
 
 /* An observation with something of everything. */
-static void fill_observation(struct obs_result *seen)
+static void fill_observation(struct watch_result *seen)
 {
-    *seen = (struct obs_result){ .n_buffers = 2, .n_outside = 2, .stats.n_levels = 3 };
+    *seen = (struct watch_result){ .n_buffers = 2, .n_outside = 2, .stats.n_levels = 3 };
     for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++) {
         struct sim_cell *c = &seen->stats.cell[tag][rng_below(CONV_N_PHASES)];
 
@@ -151,17 +151,17 @@ static void fill_observation(struct obs_result *seen)
         c->level[rng_below(3)].load_misses = rng_below(100);
         c->memory_read_lines = rng_below(3);
     }
-    seen->instructions[rng_below(CONV_N_PHASES)][OBS_MMA] = 1 + rng_below(99);
-    seen->buffer[0] = (struct obs_buffer){ .address = UINT64_C(1) << 47, .bytes = 77, .tag = 1 };
-    seen->buffer[1] = (struct obs_buffer){ .address = 4096, .bytes = 1, .tag = 3, .is_learned = true };
-    seen->outside[0] = (struct obs_outside){ "memcpy", 3, true, 3, 0 };
-    seen->outside[1] = (struct obs_outside){ "?", 0, false, 0, 4 };
+    seen->instructions[rng_below(CONV_N_PHASES)][WATCH_MMA] = 1 + rng_below(99);
+    seen->buffer[0] = (struct watch_buffer){ .address = UINT64_C(1) << 47, .bytes = 77, .tag = 1 };
+    seen->buffer[1] = (struct watch_buffer){ .address = 4096, .bytes = 1, .tag = 3, .is_learned = true };
+    seen->outside[0] = (struct watch_outside){ "memcpy", 3, true, 3, 0 };
+    seen->outside[1] = (struct watch_outside){ "?", 0, false, 0, 4 };
     seen->outside_lines[rng_below(CONV_N_PHASES)] = 7;
 }
 
 static void observations_come_back(void)
 {
-    struct obs_result *seen = calloc(2, sizeof *seen), *back = seen + 1;
+    struct watch_result *seen = calloc(2, sizeof *seen), *back = seen + 1;
     struct exp_result r = { 0 };
     struct sim_machine toy;
     struct exp_store *s = begin();

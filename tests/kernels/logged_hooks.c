@@ -39,4 +39,4 @@ static void record(const void *p, size_t bytes, enum sim_kind kind)
 }
 
 #define RECORD(p, bytes, kind) record(p, bytes, kind)
-#include "counters/observe/obs_hooks.def"
+#include "counters/watch/hooks.def"

@@ -347,7 +347,7 @@ static int watch(const char *assembly, const char *watched, struct exp_why *why)
     char last[256];
     int err, status;
 
-    exp_words_split(&command, "sh -c 'awk -f counters/observe/x86.awk -f " HEADER_DIR "/record.awk \"$0\" >\"$1\"'");
+    exp_words_split(&command, "sh -c 'awk -f counters/watch/x86.awk -f " HEADER_DIR "/record.awk \"$0\" >\"$1\"'");
     exp_words_add(&command, "%s", assembly);
     exp_words_add(&command, "%s", watched);
     err =
@@ -423,7 +423,7 @@ int exp_plugin_compile_recorder(const char *path, const struct exp_plugin_limits
         if (is_function)
             exp_words_add(words, "-DCONV_RECORDED_IS_FUNCTION");
         if (is_emulated)
-            exp_words_split(words, "-D_GNU_SOURCE= -DCONV_RECORDED_EMULATED -include counters/observe/obs_marker.h");
+            exp_words_split(words, "-D_GNU_SOURCE= -DCONV_RECORDED_EMULATED -include counters/watch/marker.h");
         if (is_source)
             err = add_own_flags(words, path, why);
         else

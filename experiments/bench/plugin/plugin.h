@@ -38,7 +38,7 @@ struct exp_plugin_options {
     unsigned limit_s;  /* for each thing that is asked of it, besides 20 ns for each multiply-add */
     unsigned threads;  /* that its checked and timed runs may use, 1 at least; accesses are recorded of one */
     const char
-        *observer; /* QEMU's plugin (counters/observe/obs_plugin.c); "": there is none. Lives as long as plug-ins */
+        *observer; /* QEMU's plugin (counters/watch/emulator_plugin.c); "": there is none. Lives as long as plug-ins */
     bool may_fail; /* a plug-in that does not compile or load is kept but not run; false: an error */
 };
 

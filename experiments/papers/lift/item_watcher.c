@@ -25,4 +25,4 @@ void lift_record_store(const void *p, size_t bytes)
 }
 
 #define RECORD(p, bytes, kind) record(p, bytes, kind)
-#include "counters/observe/obs_hooks.def"
+#include "counters/watch/hooks.def"

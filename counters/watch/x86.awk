@@ -102,7 +102,7 @@ function is_masked(name, text) {
     return text ~ /\{%k[0-7]\}/ || name ~ /(maskmov|compress|expand|gather|scatter)/
 }
 
-# The class of an instruction, as obs_insn.h has them.
+# The class of an instruction, as insn.h has them.
 function class_of(name, text, n,   i) {
     if (name ~ /^(j|call|ret|loop)/)
         return "branch"

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* REG_RCX, MAP_FIXED_NOREPLACE */
 
-#include "counters/observe/obs_rewritten.h"
+#include "counters/watch/copies.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,10 +38,10 @@ struct target {
 
 struct site {
     uint16_t function;
-    uint8_t bytes, kinds; /* kinds: READS, WRITES or both; ASKS; MASKED beside them */
+    uint8_t bytes, kinds; /* kinds: 1 << enum sim_kind, one or two of these; MASKED beside them */
 };
 
-enum { READS = 1, WRITES = 2, ASKS = 4, MASKED = 8 };
+enum { MASKED = 8 };
 
 struct record {
     uint64_t address, site;
@@ -63,7 +63,7 @@ static struct {
     const struct function *function;
     const struct target *target;
     const struct site *site;
-    struct obs_site **place; /* [n_sites] */
+    struct watch_site **place; /* [n_sites] */
     struct work *work;
     struct record *ring;
     uint64_t *executed;
@@ -71,17 +71,17 @@ static struct {
     uint64_t **counts_in; /* likewise: where the stream wants them */
 } code;
 
-bool obs_rewritten_holds(const void *place)
+bool watch_copies_holds(const void *place)
 {
     return code.head && (uintptr_t)place - (uintptr_t)code.head < code.bytes;
 }
 
-bool obs_rewritten_is_whole(void)
+bool watch_copies_are_whole(void)
 {
     return code.head && code.head->is_whole;
 }
 
-void obs_rewritten_drain(void)
+void watch_copies_drain(void)
 {
     if (!code.work)
         return;
@@ -89,17 +89,15 @@ void obs_rewritten_drain(void)
         const struct site *s = &code.site[r->site];
 
         ++*code.executed;
-        if (s->kinds & READS)
-            obs_stream_access(code.place[r->site], r->address, s->bytes, false);
-        if (s->kinds & WRITES)
-            obs_stream_access(code.place[r->site], r->address, s->bytes, true);
-        if (s->kinds & ASKS)
-            obs_stream_prefetch(code.place[r->site], r->address);
+        for (enum sim_kind kind = SIM_LOAD; kind <= SIM_PREFETCH; kind++) {
+            if (s->kinds >> kind & 1)
+                watch_stream_take(&(struct watch_access){ code.place[r->site], r->address, s->bytes, kind });
+        }
     }
     code.work->next = code.ring;
 }
 
-void obs_rewritten_take_counts(void)
+void watch_copies_take_counts(void)
 {
     const size_t n = code.count ? code.head->n_functions * code.head->n_classes : 0;
 
@@ -119,7 +117,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
         signal(number, SIG_DFL); /* somebody's mistake: made once more, it ends the program */
         return;
     }
-    obs_rewritten_drain();
+    watch_copies_drain();
     c->uc_mcontext.gregs[REG_RCX] = (greg_t)(uintptr_t)code.ring;
 }
 
@@ -152,7 +150,7 @@ static int map_file(int fd, const char *path, char *why, size_t why_bytes)
     struct head head;
     struct stat status;
 
-    if (fstat(fd, &status) || read(fd, &head, sizeof head) != (ssize_t)sizeof head || head.magic != OBS_REWRITTEN_MAGIC)
+    if (fstat(fd, &status) || read(fd, &head, sizeof head) != (ssize_t)sizeof head || head.magic != WATCH_COPIES_MAGIC)
         return refuse(-EINVAL, why, why_bytes, "no rewritten machine code", path);
     code.head = map_fixed(head.base, (size_t)status.st_size, PROT_READ | PROT_EXEC, fd);
     code.work = map_fixed(head.work, PAGE + RING_BYTES, PROT_READ | PROT_WRITE, -1);
@@ -179,30 +177,30 @@ static bool is_of_this_program(void)
     return true;
 }
 
-static int find_places(struct obs_stream *s)
+static int find_places(struct watch_stream *s)
 {
-    code.place = calloc(code.head->n_sites, sizeof(struct obs_site *));
+    code.place = calloc(code.head->n_sites, sizeof(struct watch_site *));
     for (size_t i = 0; i < code.head->n_sites && code.place; i++) {
-        code.place[i] = obs_stream_site(s, code.function[code.site[i].function].name);
+        code.place[i] = watch_stream_site(s, code.function[code.site[i].function].name);
         if (!code.place[i])
             return -ENOMEM;
         code.place[i]->is_masked = code.site[i].kinds & MASKED;
     }
-    code.executed = obs_stream_executed(s);
+    code.executed = watch_stream_executed(s);
     return code.place ? 0 : -ENOMEM;
 }
 
-static enum obs_class class_of(const char *name)
+static enum watch_class class_of(const char *name)
 {
-    enum obs_class c = 0;
+    enum watch_class c = 0;
 
-    while (c < OBS_OTHER && strcmp(obs_class_name(c), name) != 0)
+    while (c < WATCH_OTHER && strcmp(watch_class_name(c), name) != 0)
         c++;
     return c;
 }
 
 /* Makes the counters of what the copies execute, which their code has the addresses of. */
-static int make_counts(struct obs_stream *s)
+static int make_counts(struct watch_stream *s)
 {
     const struct head *head = code.head;
 
@@ -212,7 +210,7 @@ static int make_counts(struct obs_stream *s)
     if (!code.counts_in)
         return -ENOMEM;
     for (size_t f = 0; f < head->n_functions; f++) {
-        uint64_t *in = obs_stream_instructions(s, code.function[f].name);
+        uint64_t *in = watch_stream_instructions(s, code.function[f].name);
 
         for (size_t k = 0; k < head->n_classes; k++)
             code.counts_in[f * head->n_classes + k] = &in[class_of(code.class[k].name)];
@@ -278,7 +276,7 @@ static int catch_faults(void)
     return sigaltstack(&stack, NULL) || sigaction(SIGSEGV, &action, NULL) ? -errno : 0;
 }
 
-int obs_rewritten_load(const char *path, struct obs_stream *s, char *why, size_t why_bytes)
+int watch_copies_load(const char *path, struct watch_stream *s, char *why, size_t why_bytes)
 {
     int fd = open(path, O_RDONLY), err;
 

@@ -1,16 +1,19 @@
-#include "counters/observe/obs_stream.h"
+#include "counters/watch/watch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/observe/obs_marker.h"
+#include "counters/watch/marker.h"
 #include "sim/hierarchy.h"
 #include "sim/base/record.h"
+#include "sim/trace/trace_binary.h"
 
 enum {
+    NO_RULE = 0,
     N_RECORDS = 4096,
     SITES_PER_CHUNK = 1024,
     LINE_SHIFT = 6, /* of what is outside all buffers */
@@ -24,9 +27,9 @@ struct outside {
 };
 
 /* A function of the program, and what it did outside all buffers. */
-struct obs_function {
-    struct obs_function *next;
-    char name[OBS_NAME_BYTES];
+struct watch_function {
+    struct watch_function *next;
+    char name[WATCH_NAME_BYTES];
     uint8_t rule;
     struct outside outside[SIM_MAX_PHASES];
 };
@@ -40,70 +43,63 @@ struct lines {
 struct chunk {
     struct chunk *next;
     size_t n;
-    struct obs_site site[SITES_PER_CHUNK];
+    struct watch_site site[SITES_PER_CHUNK];
 };
 
-/* An access whose pieces may not all have come. bytes 0: none. */
-struct pending {
-    struct obs_site *site;
-    uint64_t address, executed;
-    uint32_t bytes;
-    enum sim_kind kind;
-};
-
-struct obs_stream {
+struct watch_stream {
     uint64_t executed; /* counted by the emulator */
-    bool is_on, has_ended, simulates_outside, marks_masked;
+    bool is_on, has_ended, marks_masked;
     uint8_t phase, masked_phase;
-    struct pending pending;
+    struct watch_access pending; /* an access that may lack pieces; bytes 0: none */
+    uint64_t pending_executed;   /* `executed` at its first piece */
     size_t n_buffers;
-    struct obs_buffer buffer[OBS_MAX_BUFFERS];
+    struct watch_buffer buffer[WATCH_MAX_BUFFERS];
     size_t n_records;
     uint64_t record[N_RECORDS];
     struct sim_hierarchy *h;
     struct sim_sink *trace;
     uint64_t stack, stack_bytes;
     size_t n_rules;
-    struct obs_rule rule[OBS_MAX_RULES + 1];                      /* [0]: no rule */
-    uint64_t instructions[OBS_MAX_RULES + 1][OBS_N_CLASSES];      /* counted by the emulator, from its start on */
-    uint64_t instructions_from[OBS_MAX_RULES + 1][OBS_N_CLASSES]; /* where the region or its phase began */
-    uint64_t instructions_in[SIM_MAX_PHASES][OBS_N_CLASSES];
-    struct obs_function *functions;
+    struct watch_rule rule[WATCH_MAX_RULES + 1];                      /* [0]: no rule */
+    uint64_t instructions[WATCH_MAX_RULES + 1][WATCH_N_CLASSES];      /* counted by the emulator, from its start on */
+    uint64_t instructions_from[WATCH_MAX_RULES + 1][WATCH_N_CLASSES]; /* where the region or its phase began */
+    uint64_t instructions_in[SIM_MAX_PHASES][WATCH_N_CLASSES];
+    struct watch_function *functions;
     struct chunk *chunks;
     struct lines outside_lines[SIM_MAX_PHASES];
     const char *error;
 };
 
-static void fail(struct obs_stream *s, const char *what)
+static void fail(struct watch_stream *s, const char *what)
 {
     if (!s->error)
         s->error = what;
 }
 
-int obs_stream_new(struct obs_stream **stream, const struct sim_machine *m, const struct obs_rule *rule, size_t n_rules,
-                   struct sim_sink *trace)
+int watch_stream_new(struct watch_stream **stream, const struct sim_machine *m, const struct watch_rule *rule,
+                     size_t n_rules, struct sim_sink *trace)
 {
-    struct obs_stream *s = n_rules <= OBS_MAX_RULES ? calloc(1, sizeof *s) : NULL;
+    struct watch_stream *s = n_rules <= WATCH_MAX_RULES ? calloc(1, sizeof *s) : NULL;
     int err;
 
     *stream = NULL;
     if (!s)
-        return n_rules <= OBS_MAX_RULES ? -ENOMEM : -EINVAL;
-    err = sim_hierarchy_new(&s->h, m);
+        return n_rules <= WATCH_MAX_RULES ? -ENOMEM : -EINVAL;
+    err = m ? sim_hierarchy_new(&s->h, m) : 0;
     if (err) {
-        obs_stream_free(s);
+        watch_stream_free(s);
         return err;
     }
     s->trace = trace;
     s->n_rules = n_rules;
-    s->rule[OBS_NO_RULE].learns = -1;
+    s->rule[NO_RULE].learns = -1;
     for (size_t i = 0; i < n_rules; i++)
         s->rule[i + 1] = rule[i];
     *stream = s;
     return 0;
 }
 
-void obs_stream_free(struct obs_stream *s)
+void watch_stream_free(struct watch_stream *s)
 {
     if (!s)
         return;
@@ -111,7 +107,7 @@ void obs_stream_free(struct obs_stream *s)
         next = c->next;
         free(c);
     }
-    for (struct obs_function *f = s->functions, *next; f; f = next) {
+    for (struct watch_function *f = s->functions, *next; f; f = next) {
         next = f->next;
         free(f);
     }
@@ -121,19 +117,19 @@ void obs_stream_free(struct obs_stream *s)
 
 /* ---- the program's places ---- */
 
-static uint8_t rule_of(const struct obs_stream *s, const char *function)
+static uint8_t rule_of(const struct watch_stream *s, const char *function)
 {
     for (size_t i = 1; i <= s->n_rules; i++) {
         if (!fnmatch(s->rule[i].pattern, function, 0))
             return (uint8_t)i;
     }
-    return OBS_NO_RULE;
+    return NO_RULE;
 }
 
 /* Instructions come function by function: the one looked for last is first in the list. */
-static struct obs_function *function_of(struct obs_stream *s, const char *name)
+static struct watch_function *function_of(struct watch_stream *s, const char *name)
 {
-    struct obs_function **link = &s->functions, *f;
+    struct watch_function **link = &s->functions, *f;
 
     name = name && *name ? name : "?";
     for (; (f = *link); link = &f->next) {
@@ -152,10 +148,10 @@ static struct obs_function *function_of(struct obs_stream *s, const char *name)
     return s->functions = f;
 }
 
-struct obs_site *obs_stream_site(struct obs_stream *s, const char *function)
+struct watch_site *watch_stream_site(struct watch_stream *s, const char *function)
 {
-    struct obs_function *f = function_of(s, function);
-    struct obs_site *site;
+    struct watch_function *f = function_of(s, function);
+    struct watch_site *site;
 
     if (f && (!s->chunks || s->chunks->n == SITES_PER_CHUNK)) {
         struct chunk *c = calloc(1, sizeof *c);
@@ -172,30 +168,25 @@ struct obs_site *obs_stream_site(struct obs_stream *s, const char *function)
         return NULL;
     }
     site = &s->chunks->site[s->chunks->n++];
-    *site = (struct obs_site){ .stream = s, .function = f, .rule = f->rule };
+    *site = (struct watch_site){ .stream = s, .function = f, .rule = f->rule };
     return site;
 }
 
-uint64_t *obs_stream_instructions(struct obs_stream *s, const char *function)
+uint64_t *watch_stream_instructions(struct watch_stream *s, const char *function)
 {
-    const struct obs_function *f = function_of(s, function);
+    const struct watch_function *f = function_of(s, function);
 
     if (!f)
         fail(s, "out of memory");
-    return s->instructions[f ? f->rule : OBS_NO_RULE];
+    return s->instructions[f ? f->rule : NO_RULE];
 }
 
-uint64_t *obs_stream_executed(struct obs_stream *s)
+uint64_t *watch_stream_executed(struct watch_stream *s)
 {
     return &s->executed;
 }
 
-void obs_stream_simulate_outside(struct obs_stream *s)
-{
-    s->simulates_outside = true;
-}
-
-void obs_stream_mark_masked(struct obs_stream *s, unsigned phase)
+void watch_stream_mark_masked(struct watch_stream *s, unsigned phase)
 {
     s->marks_masked = true;
     s->masked_phase = (uint8_t)phase;
@@ -203,13 +194,13 @@ void obs_stream_mark_masked(struct obs_stream *s, unsigned phase)
 
 /* ---- accesses ---- */
 
-static bool holds(const struct obs_buffer *b, uint64_t address)
+static bool holds(const struct watch_buffer *b, uint64_t address)
 {
     return address - b->address < b->bytes;
 }
 
 /* The buffer that holds an address, or n_buffers. */
-static size_t find_buffer(const struct obs_stream *s, const struct obs_site *site, uint64_t address)
+static size_t find_buffer(const struct watch_stream *s, const struct watch_site *site, uint64_t address)
 {
     size_t i = site->buffer;
 
@@ -221,10 +212,10 @@ static size_t find_buffer(const struct obs_stream *s, const struct obs_site *sit
 }
 
 /* Cuts a masked load down to the buffer that it overlaps, if there is one. */
-static void clip(const struct obs_stream *s, struct pending *p)
+static void clip(const struct watch_stream *s, struct watch_access *p)
 {
     for (size_t i = 0; i < s->n_buffers; i++) {
-        const struct obs_buffer *b = &s->buffer[i];
+        const struct watch_buffer *b = &s->buffer[i];
         uint64_t first = p->address > b->address ? p->address : b->address;
         uint64_t end = p->address + p->bytes < b->address + b->bytes ? p->address + p->bytes : b->address + b->bytes;
 
@@ -236,7 +227,7 @@ static void clip(const struct obs_stream *s, struct pending *p)
     }
 }
 
-static void grow(struct obs_buffer *b, uint64_t first, uint64_t end)
+static void grow(struct watch_buffer *b, uint64_t first, uint64_t end)
 {
     uint64_t b_end = b->address + b->bytes;
 
@@ -245,12 +236,12 @@ static void grow(struct obs_buffer *b, uint64_t first, uint64_t end)
 }
 
 /* The learned buffer that a store belongs to, made if need be; n_buffers if there is no room. */
-static size_t learn(struct obs_stream *s, unsigned tag, uint64_t address, uint32_t bytes)
+static size_t learn(struct watch_stream *s, unsigned tag, uint64_t address, uint32_t bytes)
 {
     size_t i;
 
     for (i = 0; i < s->n_buffers; i++) {
-        struct obs_buffer *b = &s->buffer[i];
+        struct watch_buffer *b = &s->buffer[i];
 
         if (b->is_learned && b->tag == tag && address + LEARNED_REACH >= b->address &&
             address < b->address + b->bytes + LEARNED_REACH) {
@@ -258,22 +249,24 @@ static size_t learn(struct obs_stream *s, unsigned tag, uint64_t address, uint32
             return i;
         }
     }
-    if (i == OBS_MAX_BUFFERS)
+    if (i == WATCH_MAX_BUFFERS)
         fail(s, "too many buffers are learned");
     else
         s->buffer[s->n_buffers++] =
-            (struct obs_buffer){ .address = address, .bytes = bytes, .tag = (uint8_t)tag, .is_learned = true };
+            (struct watch_buffer){ .address = address, .bytes = bytes, .tag = (uint8_t)tag, .is_learned = true };
     return i;
 }
 
-static void simulate(struct obs_stream *s)
+static void simulate(struct watch_stream *s)
 {
     sim_hierarchy_records(s->h, s->record, s->n_records);
     s->n_records = 0;
 }
 
-static void take(struct obs_stream *s, const struct pending *p, unsigned tag, unsigned phase)
+static void take(struct watch_stream *s, const struct watch_access *p, unsigned tag, unsigned phase)
 {
+    if (!s->h)
+        return;
     if (!sim_record_fits(p->address, p->bytes)) {
         fail(s, "an access is too wide or its address too high to be simulated");
         return;
@@ -283,7 +276,7 @@ static void take(struct obs_stream *s, const struct pending *p, unsigned tag, un
         simulate(s);
 }
 
-static void trace(const struct obs_stream *s, const struct pending *p, unsigned tag, unsigned phase)
+static void trace(const struct watch_stream *s, const struct watch_access *p, unsigned tag, unsigned phase)
 {
     const struct sim_run run = { .addr = p->address,
                                  .count = 1,
@@ -309,7 +302,7 @@ static void add_line(struct lines *lines, uint64_t line)
     lines->n++;
 }
 
-static void count_outside(struct obs_stream *s, const struct pending *p, unsigned phase)
+static void count_outside(struct watch_stream *s, const struct watch_access *p, unsigned phase)
 {
     bool is_stack = p->address - s->stack < s->stack_bytes;
     struct outside *o = &p->site->function->outside[phase];
@@ -323,27 +316,26 @@ static void count_outside(struct obs_stream *s, const struct pending *p, unsigne
 }
 
 /* Hands what lies in a buffer to the simulator and to the trace. */
-static void hand_on(struct obs_stream *s, const struct pending *p, unsigned tag, unsigned phase)
+static void hand_on(struct watch_stream *s, const struct watch_access *p, unsigned tag, unsigned phase)
 {
     take(s, p, tag, phase);
     trace(s, p, tag, phase);
 }
 
-static unsigned phase_of(const struct obs_site *site)
+static unsigned phase_of(const struct watch_site *site)
 {
-    const struct obs_stream *s = site->stream;
+    const struct watch_stream *s = site->stream;
 
     if (site->is_masked && s->marks_masked)
         return s->masked_phase;
-    return site->rule == OBS_NO_RULE ? s->phase : s->rule[site->rule].phase;
+    return site->rule == NO_RULE ? s->phase : s->rule[site->rule].phase;
 }
 
-/* The pending access is complete. */
-static void settle(struct obs_stream *s)
+void watch_stream_settle(struct watch_stream *s)
 {
-    struct pending *p = &s->pending;
-    struct obs_site *site = p->site;
-    const struct obs_rule *rule;
+    struct watch_access *p = &s->pending;
+    struct watch_site *site = p->site;
+    const struct watch_rule *rule;
     unsigned phase;
     size_t i;
 
@@ -363,78 +355,77 @@ static void settle(struct obs_stream *s)
         hand_on(s, p, s->buffer[i].tag, phase);
     } else {
         count_outside(s, p, phase);
-        if (s->simulates_outside)
-            take(s, p, OBS_OUTSIDE_TAG, phase);
     }
     s->pending.bytes = 0;
 }
 
-void obs_stream_access(struct obs_site *site, uint64_t address, uint32_t bytes, bool is_store)
-{
-    struct obs_stream *s = site->stream;
-    struct pending *p = &s->pending;
-    const enum sim_kind kind = is_store ? SIM_STORE : SIM_LOAD;
-
-    if (!s->is_on)
-        return;
-    if (p->bytes && p->executed == s->executed && p->kind == kind && p->address + p->bytes == address) {
-        p->bytes += bytes;
-        return;
-    }
-    settle(s);
-    *p = (struct pending){ site, address, s->executed, bytes, kind };
-}
-
-/* Bytes between an address and a buffer. */
-static uint64_t distance(const struct obs_buffer *b, uint64_t address)
+/* Returns how many bytes lie between an address and a buffer. */
+static uint64_t distance(const struct watch_buffer *b, uint64_t address)
 {
     if (holds(b, address))
         return 0;
     return address < b->address ? b->address - address : address - (b->address + b->bytes) + 1;
 }
 
-void obs_stream_prefetch(struct obs_site *site, uint64_t address)
+static void take_prefetch(struct watch_stream *s, const struct watch_access *a)
 {
-    struct obs_stream *s = site->stream;
-    const struct pending p = { .site = site, .address = address, .bytes = 1, .kind = SIM_PREFETCH };
     size_t nearest = 0;
 
-    if (!s->is_on || !s->n_buffers || address - s->stack < s->stack_bytes || !sim_record_fits(address, p.bytes))
+    if (!s->n_buffers || a->address - s->stack < s->stack_bytes || !sim_record_fits(a->address, a->bytes))
         return;
-    settle(s);
+    watch_stream_settle(s);
     for (size_t i = 1; i < s->n_buffers; i++)
-        nearest = distance(&s->buffer[i], address) < distance(&s->buffer[nearest], address) ? i : nearest;
-    hand_on(s, &p, s->buffer[nearest].tag, phase_of(site));
+        nearest = distance(&s->buffer[i], a->address) < distance(&s->buffer[nearest], a->address) ? i : nearest;
+    hand_on(s, a, s->buffer[nearest].tag, phase_of(a->site));
+}
+
+void watch_stream_take(const struct watch_access *a)
+{
+    struct watch_stream *s = a->site->stream;
+    struct watch_access *p = &s->pending;
+
+    if (!s->is_on)
+        return;
+    if (a->kind == SIM_PREFETCH) {
+        take_prefetch(s, a);
+    } else if (p->bytes && s->pending_executed == s->executed && p->kind == a->kind &&
+               p->address + p->bytes == a->address && p->bytes + a->bytes <= SIM_TRACE_MAX_BYTES) {
+        p->bytes += a->bytes;
+    } else {
+        watch_stream_settle(s);
+        *p = *a;
+        s->pending_executed = s->executed;
+    }
 }
 
 /* ---- markers ---- */
 
-static void add_instructions(struct obs_stream *s, size_t rule, unsigned phase)
+static void add_instructions(struct watch_stream *s, size_t rule, unsigned phase)
 {
-    for (size_t c = 0; c < OBS_N_CLASSES; c++) {
+    for (size_t c = 0; c < WATCH_N_CLASSES; c++) {
         s->instructions_in[phase][c] += s->instructions[rule][c] - s->instructions_from[rule][c];
         s->instructions_from[rule][c] = s->instructions[rule][c];
     }
 }
 
-static void clear_outside(struct obs_stream *s)
+static void clear_outside(struct watch_stream *s)
 {
-    for (struct obs_function *f = s->functions; f; f = f->next)
+    for (struct watch_function *f = s->functions; f; f = f->next)
         memset(f->outside, 0, sizeof f->outside);
     memset(s->outside_lines, 0, sizeof s->outside_lines);
 }
 
-static void add_buffer(struct obs_stream *s, uint64_t tag, uint64_t address, uint64_t bytes)
+static void add_buffer(struct watch_stream *s, uint64_t tag, uint64_t address, uint64_t bytes)
 {
     if (tag >= SIM_USUAL_TAGS)
         fail(s, "a marker's buffer has no such tag");
-    else if (s->n_buffers == OBS_MAX_BUFFERS)
+    else if (s->n_buffers == WATCH_MAX_BUFFERS)
         fail(s, "markers announce too many buffers");
     else
-        s->buffer[s->n_buffers++] = (struct obs_buffer){ .address = address, .bytes = bytes, .tag = (uint8_t)tag };
+        s->buffer[s->n_buffers++] = (struct watch_buffer){ .address = address, .bytes = bytes, .tag = (uint8_t)tag };
 }
 
-static void begin(struct obs_stream *s, uint64_t phase)
+static void begin(struct watch_stream *s, uint64_t phase)
 {
     if (s->is_on || s->has_ended) {
         fail(s, "markers open a second region");
@@ -446,44 +437,44 @@ static void begin(struct obs_stream *s, uint64_t phase)
     clear_outside(s);
 }
 
-static void end(struct obs_stream *s)
+static void end(struct watch_stream *s)
 {
     if (!s->is_on) {
         fail(s, "a marker closes a region that is not open");
         return;
     }
-    settle(s);
+    watch_stream_settle(s);
     simulate(s);
-    add_instructions(s, OBS_NO_RULE, s->phase);
+    add_instructions(s, NO_RULE, s->phase);
     for (size_t i = 1; i <= s->n_rules; i++)
         add_instructions(s, i, s->rule[i].phase);
     s->is_on = false;
     s->has_ended = true;
 }
 
-static void change_phase(struct obs_stream *s, uint64_t phase)
+static void change_phase(struct watch_stream *s, uint64_t phase)
 {
     if (!s->is_on)
         return;
-    settle(s);
-    add_instructions(s, OBS_NO_RULE, s->phase);
+    watch_stream_settle(s);
+    add_instructions(s, NO_RULE, s->phase);
     s->phase = (uint8_t)phase;
 }
 
-void obs_stream_mark(struct obs_stream *s, uint64_t mark, uint64_t a, uint64_t b, uint64_t c)
+void watch_stream_mark(struct watch_stream *s, uint64_t mark, uint64_t a, uint64_t b, uint64_t c)
 {
-    if ((mark == OBS_MARK_BEGIN || mark == OBS_MARK_PHASE) && a >= SIM_MAX_PHASES) {
+    if ((mark == WATCH_MARK_BEGIN || mark == WATCH_MARK_PHASE) && a >= SIM_MAX_PHASES) {
         fail(s, "a marker names no such phase");
-    } else if (mark == OBS_MARK_BUFFER) {
+    } else if (mark == WATCH_MARK_BUFFER) {
         add_buffer(s, a, b, c);
-    } else if (mark == OBS_MARK_STACK) {
+    } else if (mark == WATCH_MARK_STACK) {
         s->stack = b;
         s->stack_bytes = c;
-    } else if (mark == OBS_MARK_BEGIN) {
+    } else if (mark == WATCH_MARK_BEGIN) {
         begin(s, a);
-    } else if (mark == OBS_MARK_PHASE) {
+    } else if (mark == WATCH_MARK_PHASE) {
         change_phase(s, a);
-    } else if (mark == OBS_MARK_END) {
+    } else if (mark == WATCH_MARK_END) {
         end(s);
     } else {
         fail(s, "an unknown marker");
@@ -492,15 +483,15 @@ void obs_stream_mark(struct obs_stream *s, uint64_t mark, uint64_t a, uint64_t b
 
 /* ---- the result ---- */
 
-static int add_outside(struct obs_result *r, const struct obs_function *f)
+static int add_outside(struct watch_result *r, const struct watch_function *f)
 {
     for (unsigned i = 0; i < 2 * SIM_MAX_PHASES; i++) {
         const struct outside *counted = &f->outside[i / 2];
-        struct obs_outside *o = &r->outside[r->n_outside];
+        struct watch_outside *o = &r->outside[r->n_outside];
 
         if (!counted->loads[i % 2] && !counted->stores[i % 2])
             continue;
-        if (r->n_outside == OBS_MAX_OUTSIDE)
+        if (r->n_outside == WATCH_MAX_OUTSIDE)
             return -ENOSPC;
         snprintf(o->function, sizeof o->function, "%s", f->name);
         o->phase = (uint8_t)(i / 2);
@@ -512,21 +503,21 @@ static int add_outside(struct obs_result *r, const struct obs_function *f)
     return 0;
 }
 
-int obs_stream_result(const struct obs_stream *s, struct obs_result *r)
+int watch_stream_result(const struct watch_stream *s, struct watch_result *r)
 {
     int err = 0;
 
-    *r = (struct obs_result){ .stats = *sim_hierarchy_stats(s->h), .n_buffers = s->n_buffers };
+    *r = (struct watch_result){ .stats = *sim_hierarchy_stats(s->h), .n_buffers = s->n_buffers };
     memcpy(r->buffer, s->buffer, sizeof r->buffer);
     memcpy(r->instructions, s->instructions_in, sizeof r->instructions);
-    for (const struct obs_function *f = s->functions; f && !err; f = f->next)
+    for (const struct watch_function *f = s->functions; f && !err; f = f->next)
         err = add_outside(r, f);
     for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++)
         r->outside_lines[phase] = s->outside_lines[phase].n;
     return err ? err : sim_hierarchy_error(s->h);
 }
 
-const char *obs_stream_error(const struct obs_stream *s)
+const char *watch_stream_error(const struct watch_stream *s)
 {
     return s->error;
 }

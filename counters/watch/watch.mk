@@ -1,15 +1,11 @@
 # Observed streams: the observer, a plugin of QEMU, and the guest, the program that it watches. Included by the Makefile.
 
-# The observer and the tracer of `cachesim run` run inside the host's QEMU, which has loaded no sanitizers.
-define plugin
-$(BUILD)/$1: $(call objects,$2) $(call archive,counters) $(call archive,sim)
-	@echo "  LINK    $$@"
-	$(Q)$(CC) $(LDFLAGS) -shared -Wl,--exclude-libs,ALL -o $$@ $$^ -lm
-endef
-OBSERVER = $(plain_build)/observer.so
+# The watcher inside the host's QEMU, of regions and for `cachesim run`; QEMU has loaded no sanitizers.
 TRACER = $(BUILD)/tracer.so
-$(eval $(call plugin,observer.so,counters/observe/obs_plugin.c))
-$(eval $(call plugin,tracer.so,sim/programs/tracer_plugin.c))
+OBSERVER = $(plain_build)/tracer.so
+$(TRACER): $(call objects,counters/watch/emulator_plugin.c) $(call archive,counters) $(call archive,sim)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ -lm
 
 # What `cachesim --heap` loads into the program that it traces.
 HEAP = $(BUILD)/heap.so
@@ -26,22 +22,22 @@ guest_archives = $(foreach l,$(LIBRARIES),$(call archive,$l))
 link_guest = $(Q)echo "  LINK    $@"; test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }; \
     $(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lgsl -lgslcblas -lm
 
-$(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/observe/obs_emulator_watcher.c kernels/blas/blas_linked.c) $(guest_archives)
+$(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/watch/emulator_watcher.c kernels/blas/blas_linked.c) $(guest_archives)
 	$(link_guest)
 
 # Its twin watches itself: instrumented kernels come before the library's, and markers are calls.
-twin_sources := experiments/observe/main_guest.c counters/observe/obs_twin_watcher.c counters/observe/obs_rewritten_watcher.c
+twin_sources := experiments/observe/main_guest.c counters/watch/twin_watcher.c counters/watch/copies_watcher.c
 rewritten_magic := 314e5754534f424f
 
-$(eval $(call compile,twin,CC TWIN,$$(cc) -DOBS_TWIN -DOBS_REWRITTEN_MAGIC=0x$(rewritten_magic)))
+$(eval $(call compile,twin,CC TWIN,$$(cc) -DWATCH_TWIN -DWATCH_COPIES_MAGIC=0x$(rewritten_magic)))
 
 $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_objects) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
 	$(link_guest) -Wl,--wrap=memset
 
 # OpenBLAS's routines for AVX-512 once more, with code that records their accesses: made from the linked program. Those
 # for AVX2, which emulators run, too: they tell of no prefetches.
-rewrite = $(Q)echo "  REWRITE $@"; MAGIC=$(rewritten_magic) CC="$(CC)" LD=$(LD) NM=$(NM) OBJDUMP=$(OBJDUMP) counters/observe/rewrite.sh $1 $< $@
-rewriters := $(addprefix counters/observe/,rewrite.sh x86.awk rewrite.awk functions.awk rewritten.ld)
+rewrite = $(Q)echo "  REWRITE $@"; MAGIC=$(rewritten_magic) CC="$(CC)" LD=$(LD) NM=$(NM) OBJDUMP=$(OBJDUMP) counters/watch/rewrite.sh $1 $< $@
+rewriters := $(addprefix counters/watch/,rewrite.sh x86.awk rewrite.awk functions.awk rewritten.ld)
 
 $(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest $(rewriters)
 	$(call rewrite,routines)
@@ -57,7 +53,7 @@ $(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest $(rewriters) $(call archi
 
 # The program that runs generated code under the emulator: it loads shared objects, so it is not static.
 code_guest = $(plain_build)/code-guest
-$(BUILD)/code-guest: $(call objects,experiments/emit/main_guest.c counters/observe/obs_emulator_watcher.c)
+$(BUILD)/code-guest: $(call objects,experiments/emit/main_guest.c counters/watch/emulator_watcher.c)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -ldl
 

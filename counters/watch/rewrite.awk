@@ -3,7 +3,7 @@
 # Writes assembly that does what some functions of a program do, and records each of their accesses before it is made.
 #
 # Reads lines "FUNCTION name", each followed by what `objdump -d -w --insn-width=16` prints of that function, out of a
-# program that is linked at fixed addresses. The copy runs beside the program in memory (obs_rewritten_watcher.c loads it
+# program that is linked at fixed addresses. The copy runs beside the program in memory (copies_watcher.c loads it
 # and knows MAGIC; its own memory is at WORK; both lie low enough for 32-bit addresses): every instruction is copied as
 # its bytes, but jumps, which go to the copy, and addresses relative to the place, which become absolute. Before an
 # instruction that touches memory, or prefetches, stands the code that records its address and its number, and before
@@ -11,7 +11,7 @@
 # up in a table at MAP of four bytes for each of the program's (0: there is no copy).
 #
 # Whatever is not understood (an unknown width, a lock) makes the function one that is not rewritten, with
-# the reason: it is then never entered unseen (obs_rewritten_watcher.c). So do a masked access and a call, unless WHOLE
+# the reason: it is then never entered unseen (copies_watcher.c). So do a masked access and a call, unless WHOLE
 # is 1: then all the program's kernels are among the functions, and a masked access is recorded as one.
 
 function refuse(why) {

@@ -5,7 +5,7 @@
 set -euo pipefail
 
 what=$1 program=$2 out=$3
-here=counters/observe
+here=counters/watch
 names='sgemm_(kernel|itcopy|oncopy|beta|direct|small_kernel(_b0)?_[nt][nt])_(SKYLAKEX|COOPERLAKE|HASWELL|ZEN)'
 [ "$what" = routines ] || names+='|sgemm_nn|cblas_sgemm'
 trap 'rm -f "$out.s" "$out.o"' EXIT

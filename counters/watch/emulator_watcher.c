@@ -1,17 +1,18 @@
-#include "counters/observe/obs_watcher.h"
+#include "counters/watch/marker.h"
+#include "counters/watch/watch.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
-/* The plugin's file holds the process number of the emulator, which is this process's. */
-int obs_watcher_find(const struct obs_watched *w, char *why, size_t why_bytes)
+/* The plugin's file holds the process number of the emulator, and the emulator is this process. */
+int watch_find(const struct watch_files *f, char *why, size_t why_bytes)
 {
     char path[4096];
     FILE *in;
     long pid = 0;
 
-    if (snprintf(path, sizeof path, "%s.watched", w->out) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s.watched", f->out) >= (int)sizeof path)
         return -ENAMETOOLONG;
     in = fopen(path, "r");
     if (in) {

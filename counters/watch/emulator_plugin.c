@@ -1,0 +1,625 @@
+/*
+ * The watcher inside QEMU's user-mode emulators, as a plugin. It watches a region of a program, or the whole program:
+ *
+ *     qemu-x86_64 -cpu max -plugin tracer.so,out=FILE,machine=FILE.cfg[,KEY=VALUE]... PROGRAM
+ *     qemu-x86_64 -cpu max -plugin tracer.so,fd=NUMBER[,KEY=VALUE]... PROGRAM
+ *
+ * A region: the program's marks (marker.h) delimit the region.
+ *
+ *   out       the result (watch.h), written when the program closes its region
+ *   machine   the simulated machine's file (sim/machine/machine.h)
+ *   rule      functions that do one part of a library's work (watch.h), as PATTERN:PHASE:TAG; TAG '-' for none
+ *   masked    a phase: the phase of masked loads, whatever phase a mark began, since nobody knows how much of its width
+ *             a masked load loads
+ *   trace     every access to a buffer, as a binary trace (sim/trace/trace_binary.h)
+ *
+ * While the emulator runs, FILE.watched holds the emulator's process number: so the program knows that it is watched.
+ *
+ * The whole program (`cachesim run`):
+ *
+ *   fd        the descriptor that gets every load and store of the program, in order, as a binary trace
+ *   fetches   adds each instruction before its accesses, as a load with the tag
+ *   accessors adds only instructions that access memory
+ *   maps      the descriptor that gets, at the end, the program's memory mappings, in the format of /proc/<pid>/maps
+ *   notes     the descriptor of a file that notes the program's progress (sim/programs/cachesim_notes.h)
+ *
+ * The trace covers one process and one program. A forked child is silent: it forgets what its parent has not written
+ * yet, and closes its copy of the descriptor. A program that calls exec closes the descriptor, too: then the trace
+ * lacks its end, and the notes say why. The emulated program shares QEMU's descriptors, and some programs close all
+ * descriptors that they have not opened. So the trace moves to a descriptor above the program's limit, and before each
+ * block is written, the plugin checks that the descriptor still belongs to the original file.
+ *
+ * Accesses of several threads come in the order in which the threads take a lock. Prefetch instructions access nothing
+ * here: QEMU does not report them. Generated code counts the classes of instructions, block by block.
+ *
+ * The plugin runs in another program, so it prints its errors itself; an error in a region ends the program. QEMU hands
+ * no context to some callbacks: `watcher` below is the only object for these callbacks.
+ */
+#define _GNU_SOURCE /* fopencookie */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "counters/watch/insn.h"
+#include "counters/watch/marker.h"
+#include "sim/programs/cachesim_notes.h"
+#include "sim/trace/qemu_plugin_api.h"
+#include "sim/trace/trace.h"
+
+extern int qemu_plugin_version;
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
+
+__attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+
+/* An instruction that is translated. */
+struct instruction {
+    struct watch_site *site;
+    uint64_t address;
+    uint32_t bytes;
+};
+
+/* Says where the trace of a whole program goes. */
+struct outlet {
+    int fd;
+    struct stat is; /* the file that it was at the start */
+    int err;        /* of the first block that could not be written, as -errno */
+};
+
+struct watcher {
+    struct watch_region region; /* of a whole program: only stream and trace */
+    uint64_t *executed;         /* instructions that may access memory */
+    /* of a region */
+    watch_decode_fn decode;
+    char watched[4096]; /* the file that tells the program */
+    /* of a whole program */
+    bool is_whole, has_fetches, has_accessors;
+    uint8_t fetch_tag;
+    pthread_mutex_t lock;
+    struct watch_site *site; /* of all instructions */
+    struct outlet outlet;
+    atomic_bool is_silent;  /* this process is a child of the traced process; or the trace has ended */
+    uint64_t last_executed; /* at the last access */
+    int maps_fd;            /* -1: nobody asked */
+    volatile int *note;     /* enum cachesim_note, in memory that cachesim reads; NULL: no notes */
+    int64_t exec[2];        /* the numbers of execve and execveat */
+    uint64_t host_base;     /* where the program's address 0 is in the emulator's memory */
+    bool knows_base;
+};
+
+static struct watcher watcher = { .lock = PTHREAD_MUTEX_INITIALIZER, .maps_fd = -1, .exec = { -1, -1 } };
+
+enum {
+    BLOCK_BYTES = 1 << 16,
+    HIGHEST_FD = 1 << 16, /* the kernel keeps a table up to the highest one */
+    MOST_FDS = 1000,
+};
+
+static int complain(const char *what, const char *value)
+{
+    fprintf(stderr, "%s: %s%s%s\n", watcher.is_whole ? "tracer" : "observer", what, *value ? ": " : "", value);
+    return -EINVAL;
+}
+
+/* ---- the outlet ---- */
+
+/*
+ * Returns a duplicate that exec closes, or -errno. Its number is one that the emulated program cannot have, which takes
+ * a higher limit for a moment; where there is none, one of the last two that the program can have.
+ */
+static int move_up(int fd)
+{
+    struct rlimit now, wide;
+    int at, moved;
+
+    if (getrlimit(RLIMIT_NOFILE, &now))
+        return -errno;
+    wide = (struct rlimit){ now.rlim_max, now.rlim_max };
+    at = now.rlim_cur < HIGHEST_FD ? (int)now.rlim_cur : HIGHEST_FD;
+    if (setrlimit(RLIMIT_NOFILE, &wide))
+        wide = now;
+    moved = fcntl(fd, F_DUPFD_CLOEXEC, (rlim_t)at + 1 < wide.rlim_cur ? at : at - 2);
+    moved = moved < 0 ? -errno : moved;
+    setrlimit(RLIMIT_NOFILE, &now);
+    return moved;
+}
+
+/* Tells whether the descriptor is what it was: not closed, nor another file by now. */
+static bool is_there(const struct outlet *o)
+{
+    struct stat now;
+
+    return !fstat(o->fd, &now) && now.st_dev == o->is.st_dev && now.st_ino == o->is.st_ino;
+}
+
+static int write_all(const struct outlet *o, const char *bytes, size_t n)
+{
+    while (n) {
+        ssize_t done = write(o->fd, bytes, n);
+
+        if (done < 0 && errno != EINTR)
+            return -errno;
+        bytes += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}
+
+/* Is the trace's way to write; a silent process forgets the bytes. */
+static ssize_t write_block(void *cookie, const char *bytes, size_t n)
+{
+    struct outlet *o = cookie;
+
+    if (watcher.is_silent)
+        return (ssize_t)n;
+    if (!o->err)
+        o->err = is_there(o) ? write_all(o, bytes, n) : -EBADF;
+    return o->err ? 0 : (ssize_t)n;
+}
+
+/* Comes after fork(), in the child; and at the end. */
+static void fall_silent(void)
+{
+    if (is_there(&watcher.outlet))
+        close(watcher.outlet.fd);
+    watcher.is_silent = true;
+}
+
+static int open_outlet(int fd)
+{
+    const cookie_io_functions_t functions = { .write = write_block };
+    struct outlet *o = &watcher.outlet;
+
+    o->fd = move_up(fd);
+    if (o->fd < 0)
+        return o->fd;
+    close(fd);
+    if (fstat(o->fd, &o->is))
+        return -errno;
+    watcher.region.trace_file = fopencookie(o, "wb", functions);
+    if (!watcher.region.trace_file)
+        return -ENOMEM;
+    setvbuf(watcher.region.trace_file, NULL, _IOFBF, BLOCK_BYTES);
+    return -pthread_atfork(NULL, NULL, fall_silent);
+}
+
+/* ---- accesses ---- */
+
+static void take(const struct instruction *i, qemu_plugin_meminfo_t info, uint64_t address)
+{
+    watch_stream_take(&(struct watch_access){ i->site, address, 1u << qemu_plugin_mem_size_shift(info),
+                                              qemu_plugin_mem_is_store(info) ? SIM_STORE : SIM_LOAD });
+}
+
+static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *instruction)
+{
+    (void)vcpu;
+    take(instruction, info, address);
+}
+
+static void add_fetch(const struct instruction *i)
+{
+    const struct sim_run run = {
+        .addr = i->address, .count = 1, .access_bytes = i->bytes, .kind = SIM_LOAD, .tag = watcher.fetch_tag
+    };
+
+    watch_stream_settle(watcher.region.stream);
+    sim_emit(sim_trace_sink(&watcher.region.trace), &run, 1, 1);
+}
+
+static void on_access_of_whole(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *instruction)
+{
+    (void)vcpu;
+    if (watcher.is_silent)
+        return;
+    pthread_mutex_lock(&watcher.lock);
+    if (watcher.has_accessors && *watcher.executed != watcher.last_executed)
+        add_fetch(instruction);
+    take(instruction, info, address);
+    watcher.last_executed = *watcher.executed;
+    pthread_mutex_unlock(&watcher.lock);
+}
+
+static void on_fetch(unsigned vcpu, void *instruction)
+{
+    (void)vcpu;
+    if (watcher.is_silent)
+        return;
+    pthread_mutex_lock(&watcher.lock);
+    add_fetch(instruction);
+    pthread_mutex_unlock(&watcher.lock);
+}
+
+/* ---- translation ---- */
+
+/* QEMU keeps a translated block as long as it likes, and the callbacks' argument as well: nobody frees an instruction. */
+static struct instruction *new_instruction(const struct qemu_plugin_insn *insn, struct watch_site *site)
+{
+    struct instruction *i = malloc(sizeof *i);
+
+    if (i)
+        *i = (struct instruction){ site, qemu_plugin_insn_vaddr(insn), (uint32_t)qemu_plugin_insn_size(insn) };
+    if (!i || !site) {
+        complain("out of memory", "");
+        _Exit(EXIT_FAILURE);
+    }
+    return i;
+}
+
+static void watch_accesses(struct qemu_plugin_insn *insn, struct instruction *i)
+{
+    qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64, watcher.executed, 1);
+    qemu_plugin_register_vcpu_mem_cb(insn, watcher.is_whole ? on_access_of_whole : on_access, QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_RW, i);
+}
+
+/*
+ * TCG's code leaves the upper halves of the host's vector registers in use, and QEMU's floating-point helpers are SSE
+ * instructions: each waits some 80 cycles for them then (Intel). Clearing them before an instruction that is helped
+ * makes the whole emulation ten times as fast, and changes nothing: TCG keeps no value there.
+ */
+#if defined(__x86_64__)
+__attribute__((target("avx"))) static void free_upper_halves(unsigned vcpu, void *userdata)
+{
+    (void)vcpu, (void)userdata;
+    __builtin_ia32_vzeroupper();
+}
+
+static void ease_arithmetic(struct qemu_plugin_insn *insn)
+{
+    if (__builtin_cpu_supports("avx"))
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, free_upper_halves, QEMU_PLUGIN_CB_NO_REGS, NULL);
+}
+#else
+static void ease_arithmetic(struct qemu_plugin_insn *insn)
+{
+    (void)insn;
+}
+#endif
+
+static void on_block_of_region(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    size_t n = qemu_plugin_tb_n_insns(tb), n_of[WATCH_N_CLASSES] = { 0 };
+    uint64_t *instructions = NULL;
+
+    (void)id;
+    for (size_t i = 0; i < n; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        const char *function = qemu_plugin_insn_symbol(insn);
+        struct watch_insn what = watcher.decode(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn));
+
+        n_of[what.class]++;
+        if (what.class == WATCH_FMA || what.class == WATCH_MMA)
+            ease_arithmetic(insn);
+        if (what.may_touch) {
+            struct instruction *watched = new_instruction(insn, watch_stream_site(watcher.region.stream, function));
+
+            watched->site->is_masked = what.is_masked;
+            watch_accesses(insn, watched);
+        }
+        if (!instructions)
+            instructions = watch_stream_instructions(watcher.region.stream, function);
+    }
+    for (size_t c = 0; c < WATCH_N_CLASSES; c++) {
+        if (n_of[c])
+            qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &instructions[c], n_of[c]);
+    }
+}
+
+static void find_base(const struct qemu_plugin_insn *insn)
+{
+    if (!watcher.knows_base)
+        watcher.host_base = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(insn) - qemu_plugin_insn_vaddr(insn);
+    watcher.knows_base = true;
+}
+
+/* Notes the program's progress; a forked child notes nothing. */
+static void note(enum cachesim_note what)
+{
+    if (watcher.note && !watcher.is_silent)
+        *watcher.note = (int)what;
+}
+
+static void on_block_of_whole(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    (void)id;
+    if (!watcher.knows_base)
+        note(CACHESIM_RUNS);
+    for (size_t n = 0; n < qemu_plugin_tb_n_insns(tb); n++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, n);
+        struct instruction *i;
+
+        find_base(insn);
+        i = new_instruction(insn, watcher.site);
+        if (watcher.has_fetches)
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, on_fetch, QEMU_PLUGIN_CB_NO_REGS, i);
+        watch_accesses(insn, i);
+    }
+}
+
+/* ---- the end of a region ---- */
+
+/* Nothing that comes after an error means anything: the program is ended. */
+static void on_mark(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t magic, uint64_t mark, uint64_t a,
+                    uint64_t b, uint64_t c, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+    char why[4400];
+    int err = 0;
+
+    (void)id, (void)vcpu, (void)a6, (void)a7, (void)a8;
+    if (number != WATCH_MARK_NUMBER || magic != WATCH_MARK_MAGIC)
+        return;
+    watch_stream_mark(watcher.region.stream, mark, a, b, c);
+    if (watch_stream_error(watcher.region.stream))
+        err = complain(watch_stream_error(watcher.region.stream), "");
+    else if (mark == WATCH_MARK_END && (err = watch_region_close(&watcher.region, true, why, sizeof why)))
+        complain(why, "");
+    if (err || mark == WATCH_MARK_END)
+        remove(watcher.watched);
+    if (err)
+        _exit(EXIT_FAILURE);
+}
+
+/* ---- the end of a whole program ---- */
+
+static bool is_exec(int64_t number)
+{
+    return number == watcher.exec[0] || number == watcher.exec[1];
+}
+
+static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+    (void)id, (void)vcpu, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    if (is_exec(number))
+        note(CACHESIM_EXECS);
+}
+
+/* Runs when a system call returns: exec returns only if it failed. */
+static void on_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
+{
+    (void)id, (void)vcpu, (void)result;
+    if (is_exec(number))
+        note(CACHESIM_RUNS);
+}
+
+/* Finds the numbers of execve and execveat. */
+static void find_exec(const char *target)
+{
+    static const struct {
+        const char *target;
+        int64_t exec[2];
+    } known[] = { { "x86_64", { 59, 322 } }, { "aarch64", { 221, 281 } }, { "ppc64le", { 11, 362 } } };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (!strcmp(known[i].target, target))
+            memcpy(watcher.exec, known[i].exec, sizeof watcher.exec);
+    }
+}
+
+/* Writes the emulator's own map, with the program's addresses: what is not the program's has no address of it there. */
+static void write_maps(void)
+{
+    FILE *in = fopen("/proc/self/maps", "r"), *out = fdopen(watcher.maps_fd, "w");
+    unsigned long long begin, end;
+    char line[1 << 13];
+    int rest = 0;
+
+    while (in && out && fgets(line, sizeof line, in)) {
+        if (sscanf(line, "%llx-%llx%n", &begin, &end, &rest) == 2)
+            fprintf(out, "%llx-%llx%s", begin - watcher.host_base, end - watcher.host_base, line + rest);
+    }
+    if (in)
+        fclose(in);
+    if (out)
+        fclose(out);
+}
+
+/* Ends the trace. A reader that went away is none of the program's business. */
+static void on_exit_of_program(qemu_plugin_id_t id, void *userdata)
+{
+    int err;
+
+    (void)id, (void)userdata;
+    if (watcher.is_silent)
+        return;
+    pthread_mutex_lock(&watcher.lock);
+    watch_stream_settle(watcher.region.stream);
+    if (watcher.maps_fd >= 0)
+        write_maps();
+    err = sim_trace_close(&watcher.region.trace);
+    if (watcher.outlet.err)
+        err = watcher.outlet.err;
+    fall_silent(); /* other threads may still run */
+    pthread_mutex_unlock(&watcher.lock);
+    if (err == -EBADF)
+        complain("the program closed all of its descriptors, the tracer's too", "");
+    else if (err && err != -EPIPE)
+        complain("cannot write the trace", strerror(-err));
+}
+
+/* ---- arguments ---- */
+
+struct arguments {
+    const char *out, *machine, *trace, *masked, *fd, *fetches, *accessors, *maps, *notes;
+    struct watch_rule rule[WATCH_MAX_RULES];
+    size_t n_rules;
+};
+
+/* Reads a number below the limit. */
+static bool read_number(const char *text, unsigned limit, unsigned *n)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    *n = (unsigned)value;
+    return *text >= '0' && *text <= '9' && !*end && value < limit;
+}
+
+/* PATTERN:PHASE:TAG, both one digit, TAG '-' for none. */
+static bool read_rule(struct arguments *a, const char *text)
+{
+    struct watch_rule *rule = &a->rule[a->n_rules];
+    const char *tail = strchr(text, ':');
+    size_t length = tail ? (size_t)(tail - text) : 0;
+
+    if (!length || length >= sizeof rule->pattern || strlen(tail) != 4 || tail[2] != ':' ||
+        a->n_rules == WATCH_MAX_RULES)
+        return false;
+    if (tail[1] < '0' || tail[1] >= '0' + SIM_MAX_PHASES ||
+        (tail[3] != '-' && (tail[3] < '0' || tail[3] >= '0' + SIM_USUAL_TAGS)))
+        return false;
+    memcpy(rule->pattern, text, length);
+    rule->pattern[length] = '\0';
+    rule->phase = (uint8_t)(tail[1] - '0');
+    rule->learns = tail[3] == '-' ? -1 : tail[3] - '0';
+    a->n_rules++;
+    return true;
+}
+
+/* Reads one argument: a text, or for a limit other than 0 a number below the limit. */
+static bool read_argument(struct arguments *a, const char *argument)
+{
+    const struct {
+        const char *key;
+        const char **value;
+        unsigned limit;
+    } known[] = {
+        { "out=", &a->out, 0 },
+        { "machine=", &a->machine, 0 },
+        { "trace=", &a->trace, 0 },
+        { "masked=", &a->masked, SIM_MAX_PHASES },
+        { "fd=", &a->fd, MOST_FDS },
+        { "fetches=", &a->fetches, SIM_USUAL_TAGS },
+        { "accessors=", &a->accessors, SIM_USUAL_TAGS },
+        { "maps=", &a->maps, MOST_FDS },
+        { "notes=", &a->notes, MOST_FDS },
+    };
+    unsigned n;
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const char *value = argument + strlen(known[i].key);
+
+        if (strncmp(argument, known[i].key, strlen(known[i].key)) != 0)
+            continue;
+        *known[i].value = value;
+        return known[i].limit ? read_number(value, known[i].limit, &n) : *value;
+    }
+    return !strncmp(argument, "rule=", 5) && read_rule(a, argument + 5);
+}
+
+static int read_arguments(struct arguments *a, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        if (!read_argument(a, argv[i]))
+            return complain("out=, machine=, trace=FILE, masked=PHASE, rule=PATTERN:PHASE:TAG, fd=NUMBER, fetches=TAG, "
+                            "accessors=TAG, maps=NUMBER or notes=NUMBER is wanted, not",
+                            argv[i]);
+    }
+    watcher.is_whole = a->fd;
+    if (!a->fd && !a->out)
+        return complain("out=FILE or fd=NUMBER is missing", "");
+    return a->fd || a->machine ? 0 : complain("machine=FILE is missing", "");
+}
+
+/* ---- installation ---- */
+
+/* Says in a file that this process is watched. */
+static int tell_program(const char *out)
+{
+    FILE *file;
+
+    if (snprintf(watcher.watched, sizeof watcher.watched, "%s.watched", out) >= (int)sizeof watcher.watched)
+        return complain("the name is too long", out);
+    file = fopen(watcher.watched, "w");
+    if (file) {
+        fprintf(file, "%ld\n", (long)getpid());
+        if (!fclose(file))
+            return 0;
+    }
+    return complain(strerror(errno), watcher.watched);
+}
+
+/* QEMU keeps the arguments as long as it runs. */
+static int set_up_region(qemu_plugin_id_t id, const struct arguments *a, const char *target)
+{
+    const struct watch_files files = { a->out, a->machine, a->trace ? a->trace : "" };
+    char why[512];
+
+    watcher.decode = watch_decoder_find(target);
+    if (!watcher.decode)
+        return complain("only user-mode emulation of x86_64 and ppc64le is known here, not", target);
+    if (watch_region_open(&watcher.region, &files, a->rule, a->n_rules, why, sizeof why))
+        return complain(why, "");
+    if (tell_program(a->out))
+        return -EINVAL;
+    watcher.executed = watch_stream_executed(watcher.region.stream);
+    if (a->masked)
+        watch_stream_mark_masked(watcher.region.stream, (unsigned)(a->masked[0] - '0'));
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_block_of_region);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_mark);
+    return 0;
+}
+
+/* Maps the notes, and closes their descriptor. */
+static void open_notes(int fd)
+{
+    void *at = mmap(NULL, CACHESIM_NOTES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    watcher.note = at == MAP_FAILED ? NULL : at;
+    close(fd);
+    note(CACHESIM_NOT_STARTED);
+}
+
+/* All memory is one buffer, and all of the program is its region. */
+static int set_up_whole(qemu_plugin_id_t id, const struct arguments *a, const char *target)
+{
+    const char *tag = a->fetches ? a->fetches : a->accessors;
+    int err = open_outlet(atoi(a->fd));
+
+    if (err)
+        return complain("cannot write the trace", strerror(-err));
+    watcher.has_fetches = a->fetches;
+    watcher.has_accessors = a->accessors;
+    watcher.fetch_tag = tag ? (uint8_t)atoi(tag) : 0;
+    watcher.maps_fd = a->maps ? move_up(atoi(a->maps)) : -1;
+    if (a->notes)
+        open_notes(atoi(a->notes));
+    sim_trace_init_as(&watcher.region.trace, watcher.region.trace_file, SIM_TRACE_BINARY);
+    if (watch_stream_new(&watcher.region.stream, NULL, NULL, 0, sim_trace_sink(&watcher.region.trace)))
+        return complain("out of memory", "");
+    watcher.executed = watch_stream_executed(watcher.region.stream);
+    watcher.site = watch_stream_site(watcher.region.stream, NULL);
+    watch_stream_mark(watcher.region.stream, WATCH_MARK_BUFFER, 0, 0, UINT64_MAX);
+    watch_stream_mark(watcher.region.stream, WATCH_MARK_BEGIN, 0, 0, 0);
+    find_exec(target);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_block_of_whole);
+    if (watcher.note) {
+        qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+        qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);
+    }
+    qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
+    return 0;
+}
+
+/* Returns 0, or else QEMU says that the plugin could not be loaded, and ends. */
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
+                                                               char **argv)
+{
+    struct arguments a = { 0 };
+    int err = read_arguments(&a, argc, argv);
+
+    if (!err && info->system_emulation)
+        err = complain("only programs are watched here, no whole machines", "");
+    if (!err)
+        err = (a.fd ? set_up_whole : set_up_region)(id, &a, info->target_name);
+    return err ? -1 : 0;
+}
