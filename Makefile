@@ -41,6 +41,8 @@ ARCH := $(patsubst powerpc64%,ppc64%,$(firstword $(subst -, ,$(TARGET)) $(shell 
 
 comma := ,
 BUILD := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
+# Builds with sanitizers, and clang's, take some objects from gcc's plain build.
+plain_build := $(if $(SAN)$(findstring clang,$(CC)),$(if $(filter command line,$(origin BUILD)),$(BUILD)/plain,build),$(BUILD))
 Q := $(if $(filter 1,$V),,@)
 
 sysroot_triplet := $(firstword $(subst -, ,$(TARGET)))-linux-gnu
@@ -69,8 +71,6 @@ mains := $(filter-out %/main_guest.c $(if $(mlir_header),,%/main_sconv_opt.c),$(
 name_of_main = $(subst _,-,$(patsubst main_%.c,%,$(notdir $1)))
 PROGRAMS := $(call name_of_main,$(mains))
 $(foreach m,$(mains),$(eval main_$(call name_of_main,$m) := $m))
-# The questions are in one program, bench, and a link to it asks the question whose name it has.
-links := $(addprefix $(BUILD)/,$(shell .ci/questions --links))
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
 LDLIBS := -lgsl -lgslcblas -lhwloc -lisl -ljansson -lpfm -lprotobuf-c -lsqlite3 -ldl -lm
 
@@ -137,7 +137,7 @@ mlir_flags = $(if $(filter experiments/emit/opt_% experiments/emit/main_sconv_op
 file_flags = $(pic_flags) $(call mlir_flags,$1) $(version_flags) $(call polydl_flags,$1) $(call onnx_flags,$1) $(call loops_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 #: No packages are installed: see 'make help deps'.
-all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) $(links) ### Build everything (minutes)
+all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ### Build everything (minutes)
 	$(if $(mlir_header)$(CROSS)$(SAN),,@echo "sconv-opt is not built: there is no libmlir-19-dev (.ci/deps mlir installs it)")
 
 # What is made stands in BUILD. Somebody else's is good for what is up to date; to make anything there is refused in one line.
@@ -187,10 +187,14 @@ $(call archive,$1): $(call objects,$(call sources,$1))
 endef
 $(foreach l,$(LIBRARIES),$(eval $(call library_rule,$l)))
 
-# The list of the questions (experiments/bench/course/question.h): every question_<name>.c has one.
+# The list of the questions (experiments/bench/course/question.h): every question_<name>.c has one. The experiment is the first.
+question_names := $(sort $(patsubst question_%.c,%,$(notdir $(wildcard experiments/*/question_*.c experiments/papers/*/question_*.c))))
+question_names := $(filter experiment,$(question_names)) $(filter-out experiment,$(question_names))
 question_list := $(BUILD)/obj/questions
-$(question_list).c: FORCE
-	@.ci/questions --list | cmp -s - $@ || { mkdir -p $(@D) && .ci/questions --list >$@; }
+$(eval $(call note,obj/questions.names,$(question_names)))
+$(question_list).c: $(question_list).names
+	@{ echo '#include "experiments/bench/course/question.h"'; printf 'extern const struct exp_question question_%s;\n' $(question_names); \
+	    echo 'const struct exp_question *const exp_questions[] = {'; printf '    &question_%s,\n' $(question_names); echo '    NULL,'; echo '};'; } >$@
 
 # The format of networks, as Debian's ONNX describes it, in C.
 onnx_made := $(BUILD)/obj/onnx
@@ -207,7 +211,6 @@ $(call archive,experiments): $(question_list).o $(onnx_made)/onnx.pb-c.o
 # Kernels and loops of operators once more, with the compiler's access instrumentation and prefixed symbols (tests/kernels/logged_hooks.h).
 # No other sanitizer goes with it: builds with sanitizers, and clang's, take what gcc's plain build has.
 LOG_CC := $(CROSS)gcc
-plain_build := $(if $(SAN)$(findstring clang,$(CC)),$(if $(filter command line,$(origin BUILD)),$(BUILD)/plain,build),$(BUILD))
 plain_make = $(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(plain_build)
 logged_objects := $(patsubst %.c,$(plain_build)/logged/%.o,$(call sources,kernels/ukr) $(wildcard $(loops)*.c))
 
@@ -237,9 +240,6 @@ $(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(call l
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 
-$(links): $(BUILD)/bench
-	$(Q)ln -sf bench $@
-
 # The simulator as a library for others.
 PREFIX ?= /usr/local
 ABI := 0
@@ -255,6 +255,13 @@ include tests/foreign.mk
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
 
 include .ci/variables.mk
+
+# The questions are in one program, bench, and a link to it asks the question whose name it has: those without a program of their own.
+links := $(addprefix $(BUILD)/,$(filter-out $(PROGRAMS),$(foreach q,$(foreach t,$(question_targets),$(call question_of,$t)),$(or $(call does,$q,program),$q))))
+
+all: $(links)
+$(links): $(BUILD)/bench
+	$(Q)ln -sf bench $@
 
 # All cores, unless the user said how many.
 cores := $(shell nproc)

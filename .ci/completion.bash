@@ -180,5 +180,5 @@ if [ -e "$(dirname "${BASH_SOURCE[0]}")/variables" ]; then
     _convolution_before=$(complete -p make 2>/dev/null | sed -n 's/.* -F \([^ ]*\) .*/\1/p')
     complete -F _convolution_make make
     # shellcheck disable=SC2046  # names are words
-    complete -F _convolution_program $(cd "$(dirname "${BASH_SOURCE[0]}")/.." && .ci/questions --links)
+    complete -F _convolution_program $(cd "$(dirname "${BASH_SOURCE[0]}")/.." && .ci/facts | awk -F'\t' '$1 == "question" { print $3 } $3 ~ /^program:/ { print substr($3, 9) }')
 fi

@@ -1,8 +1,10 @@
 # What may be set on make's command line, by target. Anything else that stands there is refused before anything runs:
 # LAYER=conv1 instead of LAYERS= would run every layer and replace old results. Included by the Makefile.
 
-# Facts of the questions, and all variables (.ci/facts): KIND/OF WHAT/WORD. `fact` takes a kind and of what.
-known_facts := $(shell .ci/facts | awk -F'\t' '$$1 ~ /^(question|variable|handed|does|target)$$/ { print $$1 "/" $$2 "/" $$3 } \
+# Facts of the questions, and all variables (.ci/facts): KIND/OF WHAT/WORD. `fact` takes a kind and of what. Where a record of a
+# question has changed, make builds bench first and asks it, unless no goal needs that.
+renew := $(if $(VARIABLES_ARE_KNOWN),,$(if $(filter-out clean deps format format-check plugin readmes,$(foreach g,$(or $(MAKECMDGOALS),all),$(if $(findstring /,$g),,$g))),--renew))
+known_facts := $(shell BUILD="$(plain_build)" .ci/facts $(renew) | awk -F'\t' '$$1 ~ /^(question|variable|handed|does|target)$$/ { print $$1 "/" $$2 "/" $$3 } \
     $$1 == "knows" { n = split($$3, owner, " "); for (i = 1; i <= n; i++) print $$1 "/" $$2 "/" owner[i] }')
 fact = $(patsubst $1/$2/%,%,$(filter $1/$2/%,$(known_facts)))
 does = $(patsubst $2:%,%,$(filter $2 $2:%,$(call fact,does,$1)))
@@ -20,6 +22,6 @@ ifndef VARIABLES_ARE_KNOWN
 export VARIABLES_ARE_KNOWN := 1
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))
 all_variables := $(sort $(foreach w,$(filter variable/%,$(known_facts)),$(word 3,$(subst /, ,$w))))
-wrong := $(shell .ci/goals $(call quoted,$(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))) $(call quoted,$(given)) $(foreach v,$(all_variables),$(if $($v),$(call quoted,$v=$($v)))))
+wrong := $(shell BUILD="$(plain_build)" BENCH="$(BUILD)/bench" .ci/goals $(call quoted,$(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))) $(call quoted,$(given)) $(foreach v,$(all_variables),$(if $($v),$(call quoted,$v=$($v)))))
 $(if $(wrong),$(error $(wrong)))
 endif

@@ -47,7 +47,7 @@ make_says "make compare: B is missing" compare A=results/host/vgg16
 make_says "make plan: LAYER is missing: for example LAYER=vgg16:conv3_1" plan
 make_says "MODEL: unknown model 'vgg61', did you mean vgg16? known: googlenet" experiment MODEL=vgg61
 make_says "MODEL: unknown model 'alexnt'; known: googlenet" paper MODEL=alexnt
-make_says "did you mean alexnet? known: alexnet" polydl MODEL=alexnt
+make_says "did you mean alexnet? PolyDL's are alexnet" polydl MODEL=alexnt
 make_says "MODEL: unknown model 'resnt18'" judge 'MODEL=vgg16, resnt18'
 make_says "MODEL: unknown model 'vgg16 resnet18'" judge 'MODEL=vgg16 resnet18'
 make_says "LAYER: unknown model 'vgg', did you mean vgg16?" plan LAYER=vgg:conv3_1
@@ -75,7 +75,7 @@ MODEL=alexnt make_says "MODEL: unknown model 'alexnt'" judge
 
 goals_say() { # goals_say WORDS TARGET NAME=VALUE...: make refuses with WORDS; "": make accepts the values
     local said
-    said=$(.ci/goals "$2" "" "${@:3}")
+    said=$(BENCH=${BUILD:-build}/bench .ci/goals "$2" "" "${@:3}")
     check "make ${*:2}: '$1' is not in: '$said'" [ "${1:+$said}" = "${1:+make $2: $1}${1:+${said#*"$1"}}" ]
     [ -n "$1" ] || check "make ${*:2}: refused: $said" [ -z "$said" ]
 }
@@ -95,7 +95,7 @@ goals_say "" experiment MODEL=vgg16 REPS=1000000 TIMING=0
 goals_say "" test SUITE=nest
 check "few variables have a range: $(.ci/facts | grep -c '^range')" [ "$(.ci/facts | grep -c '^range')" -gt 50 ]
 mkdir "$work/bare" # a computer without Slurm
-for tool in sh awk sed grep cat sort cut tr paste; do ln -s "$(command -v $tool)" "$work/bare/"; done
+for tool in sh awk sed grep cat cut tr paste head cksum find; do ln -s "$(command -v $tool)" "$work/bare/"; done
 PATH=$work/bare goals_say "LAUNCHER=slurm: this computer has no sbatch" sweep MODEL=vgg16 VARY=nc=1 LAUNCHER=slurm
 
 touch "$work/it's own.csv" "$work/own.cfg"
@@ -151,7 +151,7 @@ overview=$(help)
 check "make help has $(wc -l <<<"$overview") lines" [ "$(wc -l <<<"$overview")" -le 70 ]
 check "make help has no users and no developers" [ "$(grep -c '^For users:$\|^For developers:$' <<<"$overview")" -eq 2 ]
 check "make help and the Makefiles name different targets" [ "$(grep -c '^  make ' <<<"$overview")" -eq \
-    "$(($(cat Makefile kernels/lib/libsconv.mk tests/tests.mk tests/foreign.mk | grep -c '^[a-z0-9-]*:.* ###* ') + $(grep -c '^target ' .ci/variables) + $(.ci/questions --files | wc -l)))" ]
+    "$(($(cat Makefile kernels/lib/libsconv.mk tests/tests.mk tests/foreign.mk | grep -c '^[a-z0-9-]*:.* ###* ') + $(grep -c '^target ' .ci/variables) + $(find experiments -name 'question_*.c' | wc -l)))" ]
 mapfile -t targets < <(.ci/facts | awk -F'\t' '$1 == "target" && $2 != "help" { print $2 }')
 check "targets are missing: ${targets[*]}" [ ${#targets[@]} -gt 40 ]
 everything=$overview$'\n'$(help "${targets[@]}" build)

@@ -45,8 +45,8 @@ observe
 emit
 choices
 network'
-# Above the rooms are the questions.
-floors[experiments]+=$'\n'$(.ci/questions --files | cut -d/ -f2 | grep -vxF "${floors[experiments]}" | sort -u | paste -sd ' ')
+# Above them are the questions.
+floors[experiments]+=$'\n'$(echo experiments/*/question_*.c experiments/papers | tr ' ' '\n' | cut -d/ -f2 | grep -vxF "${floors[experiments]}" | sort -u | paste -sd ' ')
 
 # The rooms of the bench.
 floors[bench]='model

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/machine/machine_words.h"
+
 void exp_words_add(struct exp_words *w, const char *format, ...)
 {
     va_list args;
@@ -208,23 +210,42 @@ bool exp_name_ends_in(const char *name, const char *suffix)
     return length > end && !strcmp(name + length - end, suffix);
 }
 
+void exp_say_meant(struct exp_why *why, const char *word, const char *const *known, size_t n)
+{
+    const char *nearest = sim_nearest_word(word, known, n);
+
+    exp_say_more(why->text, sizeof why->text, "%s%s%s", nearest ? ", did you mean " : ";", nearest ? nearest : "",
+                 nearest ? "?" : "");
+}
+
 int exp_names_unknown(const struct exp_names *n, const char *name, struct exp_why *why)
 {
     struct dirent **entry = NULL;
     int n_entries = scandir(n->folder, &entry, NULL, alphasort);
+    const char **known;
+    size_t n_known = 0;
 
     if (n_entries < 0)
         return exp_fail(why, -ENOENT, "unknown %s '%s': cannot list '%s': %s", n->what, name, n->folder,
                         strerror(errno));
-    exp_say(why->text, sizeof why->text, "unknown %s '%.60s'; known:%s", n->what, name, n->also);
+    known = exp_new((size_t)n_entries, sizeof *known);
     for (int i = 0; i < n_entries; i++) {
-        const char *file = entry[i]->d_name;
+        char *file = entry[i]->d_name;
 
-        if (*file != '.' && exp_name_ends_in(file, n->suffix))
-            exp_say_more(why->text, sizeof why->text, " %.*s", (int)(strlen(file) - strlen(n->suffix)), file);
-        free(entry[i]);
+        if (*file != '.' && exp_name_ends_in(file, n->suffix)) {
+            file[strlen(file) - strlen(n->suffix)] = '\0';
+            known[n_known++] = file;
+        }
     }
+    exp_say(why->text, sizeof why->text, "unknown %s '%.60s'", n->what, name);
+    exp_say_meant(why, name, known, n_known);
+    exp_say_more(why->text, sizeof why->text, " known:%s", n->also);
+    for (size_t i = 0; i < n_known; i++)
+        exp_say_more(why->text, sizeof why->text, " %s", known[i]);
+    for (int i = 0; i < n_entries; i++)
+        free(entry[i]);
     free(entry);
+    free(known);
     exp_say_more(why->text, sizeof why->text, " (or %s)", n->else_taken);
     return -ENOENT;
 }

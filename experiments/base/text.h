@@ -64,6 +64,9 @@ struct exp_names {
     const char *else_taken; /* "the path of a .cfg file" */
 };
 
+/* Ends a clause about a wrong word: ", did you mean vgg16?", or ";" where no known word comes near. */
+void exp_say_meant(struct exp_why *why, const char *word, const char *const *known, size_t n);
+
 /* Writes one line that says that a name is unknown and lists the known ones, as far as they fit. Returns -ENOENT. */
 int exp_names_unknown(const struct exp_names *n, const char *name, struct exp_why *why);
 

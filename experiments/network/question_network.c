@@ -124,6 +124,13 @@ static int check_kind(const char *model, struct exp_why *why)
     return err;
 }
 
+static int check(const struct exp_question *q, const void *options, struct exp_why *why)
+{
+    int err = check_kind(((const struct options *)options)->model, why);
+
+    return err ? err : exp_check_names(q, options, "", why);
+}
+
 static int read_graph(struct session *s)
 {
     const struct options *o = &s->options;
@@ -423,6 +430,7 @@ const struct exp_question question_network = {
     .machine_at = offsetof(struct session, setup.machine),
     .tables = { &net_network_table, &net_nodes_table, &net_sequence_table, &net_variants_table, &net_kinds_table,
                 &net_skipped_table, &net_memory_table },
+    .check = check,
     .prepare = prepare,
     .work = work,
     .write = write_tables,

@@ -27,8 +27,7 @@ static const char *is_not_replayed(const struct exp_setup *s)
     return "im2col by rows is not replayed";
 }
 
-/* Adds Base with another im2col. In pointwise layers both are the same code, so their difference is noise. */
-static void add_base_rows(void)
+void exp_peers_add_rows(void)
 {
     struct exp_algo rows = *exp_algo_base();
 
@@ -76,7 +75,7 @@ int exp_peers_methods_read(struct exp_peers_methods *m, const char *list, const 
     char *items = exp_copy_text(*list ? list : default_methods), *rest;
     int err = 0;
 
-    add_base_rows();
+    exp_peers_add_rows();
     *m = (struct exp_peers_methods){ 0 };
     for (const char *item = strtok_r(items, ",", &rest); item && !err; item = strtok_r(NULL, ",", &rest)) {
         unsigned algos = 0;

@@ -31,6 +31,9 @@ struct exp_peers_methods {
     unsigned algos;         /* a bit for each algorithm that they need */
 };
 
+/* Adds the algorithm base_rows, unless it is there. */
+void exp_peers_add_rows(void);
+
 /*
  * Reads ALGO=; "" are the default ones. Adds the algorithm base_rows. Returns 0, or -EINVAL with one line in why; as
  * exp_plugins_select.

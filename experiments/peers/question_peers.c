@@ -269,6 +269,12 @@ static const struct exp_option options[] = {
     EXP_OPTIONS_END,
 };
 
+static int check(const struct exp_question *q, const void *asked, struct exp_why *why)
+{
+    exp_peers_add_rows();
+    return exp_check_names(q, asked, "", why);
+}
+
 const struct exp_question question_peers = {
     .name = "peers",
     .target = "bench-peers",
@@ -290,6 +296,7 @@ const struct exp_question question_peers = {
     .crew_at = offsetof(struct session, crew),
     .tables = { &exp_peers_layers_table, &exp_peers_samples_table, &exp_peers_model_table, &exp_peers_phases_table,
                 &exp_peers_targets_table },
+    .check = check,
     .prepare = prepare,
     .work = work,
     .write = write_tables,

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "experiments/bench/course/course.h"
 #include "experiments/show/page.h"
 
 struct options {
@@ -37,6 +38,12 @@ static const struct exp_option options[] = {
     EXP_OPTIONS_END,
 };
 
+/* MODEL is the name of a folder. */
+static int check(const struct exp_question *q, const void *asked, struct exp_why *why)
+{
+    return exp_check_names(q, asked, "MODEL", why);
+}
+
 const struct exp_question question_report = {
     .name = "report",
     .asks = "Make one page about all results, for a browser",
@@ -45,5 +52,6 @@ const struct exp_question question_report = {
     .examples = { "make report RESULTS=results/host" },
     .options = options,
     EXP_SESSION(struct session),
+    .check = check,
     .work = work,
 };

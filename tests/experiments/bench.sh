@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every question by name, and the texts that name the questions: bench lists the records that .ci/questions reads, and
-# READMEs have a row for each question. Run from the project's folder; BUILD has the programs (default build).
+# Every question by its name, and the texts that name them: bench lists what bench --facts tells make, and READMEs
+# have a row for each. Run from the project's folder; BUILD has the programs (default build).
 set -u
 
 bench=${BUILD:-build}/bench
@@ -8,7 +8,7 @@ program=$bench
 # shellcheck source=tests/check.bash
 . tests/check.bash
 
-.ci/questions >"$work/facts"
+"$bench" --facts >"$work/facts"
 facts() { awk -F'\t' "$1" "$work/facts"; }
 mapfile -t questions < <(facts '$1 == "question" { print $3 }')
 check "there are questions: ${questions[*]}" [ ${#questions[@]} -gt 10 ]
@@ -38,7 +38,8 @@ check "... one of several" grep -q '^sconv-gen: LAYER is missing: for example LA
 
 # ---- the texts ----
 
-# make readmes writes the page.
+# make readmes writes both.
+check ".ci/facts.txt is not what bench --facts prints" cmp -s <(sed 1d .ci/facts.txt) "$work/facts"
 "$bench" --columns >"$work/columns"
 check "results/columns.md is not what bench --columns prints: $(diff <(sed '1,/^<!-- bench --columns -->$/d' results/columns.md) "$work/columns" |
     sed -n 2p)" cmp -s <(sed '1,/^<!-- bench --columns -->$/d' results/columns.md) "$work/columns"
@@ -58,6 +59,49 @@ check "records name other figures than there are scripts: $(diff <(facts '$1 == 
     <(find experiments -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|common|.*_common|.*_curves' | sort))" \
     cmp -s <(facts '$1 == "figure" { print $3 }' | sort -u) \
     <(find experiments -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|common|.*_common|.*_curves' | sort)
+
+# ---- a new question ----
+
+# A folder with a record is all that make needs: in a copy, which has the objects that are built.
+if [ -e "${BUILD:-build}/flags" ] && ! grep -q fsanitize "${BUILD:-build}/flags"; then
+    copy=$work/copy
+    mkdir "$copy"
+    cp -a Makefile .ci sim kernels counters experiments tests "$copy"
+    mkdir "$copy/build"
+    (cd "${BUILD:-build}" && cp -a flags headers obj lib*.a "$copy/build")
+    mkdir "$copy/experiments/answer"
+    cat >"$copy/experiments/answer/question_answer.c" <<'END'
+#include "experiments/bench/course/course.h"
+
+struct session {
+    struct {
+        unsigned times;
+    } options;
+    struct exp_why why;
+};
+
+static int work(void *session)
+{
+    const struct session *s = session;
+
+    for (unsigned i = 0; i < s->options.times; i++)
+        puts("42");
+    return 0;
+}
+
+#define OPTIONS struct session
+static const struct exp_option table[] = { EXP_NUMBER("TIMES", "how often it is said", options.times, 1, 1, 9), EXP_OPTIONS_END };
+#undef OPTIONS
+
+const struct exp_question question_answer = {
+    .name = "answer", .asks = "What is the answer?", .options = table, EXP_SESSION(struct session), .work = work,
+};
+END
+    in_copy() { env -u VARIABLES_ARE_KNOWN -u MAKEFLAGS -u MAKELEVEL -u BUILD -u SAN -u CC make -C "$copy" --no-print-directory -s DEPS=no "$@" 2>"$work/err"; }
+    check "make help does not know a new question: $(tail -n 3 "$work/err")" grep -q '^  TIMES  *how often it is said' <(in_copy help answer)
+    check "make answer: $(tail -n 3 "$work/err")" [ "$(in_copy answer TIMES=2 | grep -c '^42$')" -eq 2 ]
+    check "make answer TIMES=10 is not refused" grep -q "make answer: TIMES: must be a whole number from 1 to 9, not '10'" <(in_copy answer TIMES=10; cat "$work/err")
+fi
 
 echo "bench: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -153,7 +153,7 @@ check "... and its children" [ -s "$work/sleeper" -a ! -e "/proc/$(cat "$work/sl
 # Names of files without their ending.
 cp kernels/plugin/naive.c "$work/mine.c"
 (cd kernels/plugin && ls naive.c >/dev/null) && ends naive "ALGO: unknown algorithm 'naive'; there is a plug-in: ALGO=kernels/plugin/naive.c"
-ends nave "unknown algorithm 'nave'; known: base"
+ends nave "unknown algorithm 'nave', did you mean base? known: base"
 mkdir -p "$work/results"
 
 run "$(list unprepared)"

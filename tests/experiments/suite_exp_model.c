@@ -126,7 +126,8 @@ static void test_unknown_model(void)
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "vgg61", &why), -ENOENT);
     CU_ASSERT_STRING_EQUAL(
         why.text,
-        "unknown model 'vgg61'; known: googlenet inceptionv2 resnet152 resnet18 resnet50 squeezenet vgg16 "
+        "unknown model 'vgg61', did you mean vgg16? known: googlenet inceptionv2 resnet152 resnet18 resnet50 "
+        "squeezenet vgg16 "
         "(or the path of a network, .onnx, of a layer table, .csv, of a batch file, .txt, or of a log, .log; or a "
         "descriptor)");
     CU_ASSERT_EQUAL(exp_model_find(&m, experiments_dir(), "", &why), -ENOENT);

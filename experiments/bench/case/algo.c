@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "experiments/base/text.h"
 #include "experiments/bench/case/unsupported.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/base.h"
@@ -335,6 +336,13 @@ void exp_algo_say_default(char *text, size_t bytes)
     }
 }
 
+void exp_algo_tell(FILE *out)
+{
+    for (size_t i = 0; i < N_RECORDS; i++)
+        fprintf(out, "algorithm\t%s\n", records[i].name);
+    fprintf(out, "algorithm\t%s\n", auto_algos);
+}
+
 /* Returns the algorithms that a record stands for, a bit each. */
 static unsigned bits_of(const struct exp_algo *a)
 {
@@ -361,6 +369,24 @@ static unsigned default_bits(void)
     return bits;
 }
 
+static int say_unknown(const char *list, size_t length, struct exp_why *why)
+{
+    const size_t n = exp_algo_record_count();
+    const char **known = exp_new(n + 1, sizeof *known);
+    char *name = exp_format("%.*s", (int)length, list);
+
+    for (size_t i = 0; i < n; i++)
+        known[i] = exp_algo_record(i)->name;
+    known[n] = auto_algos;
+    exp_fail(why, 0, "ALGO: unknown algorithm '%s'", name);
+    exp_say_meant(why, name, known, n + 1);
+    exp_say_more(why->text, sizeof why->text, " known: ");
+    exp_algo_say_known(why->text, sizeof why->text);
+    free(known);
+    free(name);
+    return -EINVAL;
+}
+
 int exp_algo_select(const char *list, unsigned *selected, struct exp_why *why)
 {
     *selected = list && *list ? 0 : default_bits();
@@ -371,9 +397,7 @@ int exp_algo_select(const char *list, unsigned *selected, struct exp_why *why)
         if (length == strlen(auto_algos) && !strncmp(list, auto_algos, length)) {
             *selected |= default_bits() | bits_of(exp_algo_find(auto_adds));
         } else if (!found) {
-            exp_say(why->text, sizeof why->text, "ALGO: unknown algorithm '%.*s'; known: ", (int)length, list);
-            exp_algo_say_known(why->text, sizeof why->text);
-            return -EINVAL;
+            return say_unknown(list, length, why);
         } else {
             *selected |= bits_of(found);
         }

@@ -129,6 +129,9 @@ const struct exp_algo *exp_algo_find(const char *name); /* a record, or NULL */
 void exp_algo_say_known(char *text, size_t bytes);
 void exp_algo_say_default(char *text, size_t bytes);
 
+/* Prints a line "algorithm<TAB>name" for each name that ALGO= knows. */
+void exp_algo_tell(FILE *out);
+
 /*
  * Reads a comma-separated list of names (a group's stands for its members) into a bit per algorithm; NULL or "" are the
  * default ones. Returns 0, or -EINVAL with one line in why.

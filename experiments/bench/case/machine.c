@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "counters/host/ctr_emulated.h"
 #include "experiments/base/text.h"
@@ -42,20 +43,38 @@ static int find_host(struct sim_machine *m, const char *results, struct exp_why 
     return err ? err : sim_here_machine(&h, m, why->text, sizeof why->text);
 }
 
+/* Says that no machine has a name. Returns -ENOENT. */
+static int say_unknown(const char *which, struct exp_why *why)
+{
+    const char *why_not = exp_unsupported(EXP_UNSUPPORTED_MACHINE, which);
+
+    if (why_not)
+        return exp_fail(why, -ENOENT, "unknown machine '%s': %s", which, why_not);
+    return exp_names_unknown(
+        &(struct exp_names){ "machine", EXP_MACHINES_DIR, EXP_MACHINES_SUFFIX, " host", "the path of a .cfg file" },
+        which, why);
+}
+
 static int find_file(struct sim_machine *m, const char *which, struct exp_why *why)
 {
     char *path = exp_machine_origin(which);
-    const char *why_not = exp_unsupported(EXP_UNSUPPORTED_MACHINE, which);
     int err = sim_machine_read(m, path, why->text, sizeof why->text);
 
-    if (err == -ENOENT && !is_path(which))
-        exp_names_unknown(
-            &(struct exp_names){ "machine", EXP_MACHINES_DIR, EXP_MACHINES_SUFFIX, " host", "the path of a .cfg file" },
-            which, why);
-    if (err == -ENOENT && why_not)
-        exp_fail(why, err, "unknown machine '%s': %s", which, why_not);
+    if (err == -ENOENT && (!is_path(which) || exp_unsupported(EXP_UNSUPPORTED_MACHINE, which)))
+        say_unknown(which, why);
     free(path);
     return err;
+}
+
+int exp_machine_check(const char *which, struct exp_why *why)
+{
+    char *path = exp_machine_origin(which);
+    const bool is_there = !*which || is_host(which) || !access(path, F_OK);
+
+    free(path);
+    if (is_there)
+        return 0;
+    return is_path(which) ? exp_fail(why, -ENOENT, "there is no file '%s'", which) : say_unknown(which, why);
 }
 
 int exp_machine_find(struct sim_machine *m, const char *which, const char *results, struct exp_why *why)

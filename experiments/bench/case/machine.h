@@ -14,6 +14,9 @@
  */
 int exp_machine_find(struct sim_machine *m, const char *which, const char *results, struct exp_why *why);
 
+/* Finds what is wrong with a machine's name, and reads no file. Returns 0, or -ENOENT with one line in why. */
+int exp_machine_check(const char *which, struct exp_why *why);
+
 /* Says in one line where a machine's values come from. */
 void exp_machine_say_source(const char *which, const char *results, char *text, size_t bytes);
 

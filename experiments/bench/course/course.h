@@ -30,6 +30,15 @@ int exp_main(const struct exp_question *q, int argc, char **argv);
  */
 int exp_main_follow(const struct exp_question *q, void *session);
 
+/*
+ * Finds what is wrong with a command line of a question, before anything is built or installed for its work. The first
+ * of argv is not read. Returns 0, or -errno with one line in why.
+ */
+int exp_check(const struct exp_question *q, int argc, char **argv, struct exp_why *why);
+
+/* Finds wrong names in MODEL, LAYER, MACHINE, ALGO and UKR, but not in `own`, "" for none. Returns as exp_check. */
+int exp_check_names(const struct exp_question *q, const void *options, const char *own, struct exp_why *why);
+
 /* Releases what a session of its own has; that which the program began with is released at its end. */
 void exp_main_release(const struct exp_question *q, void *session);
 

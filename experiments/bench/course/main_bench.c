@@ -8,6 +8,7 @@
 
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
+#include "experiments/bench/case/unsupported.h"
 #include "experiments/bench/course/course.h"
 #include "sim/machine/machine_words.h"
 
@@ -34,21 +35,96 @@ static void document(FILE *out)
     for (const struct exp_question *const *q = exp_questions; *q; q++) {
         if (!exp_question_has_tables(*q))
             continue;
-        fprintf(out, "\n## make %s\n", (*q)->target ? (*q)->target : (*q)->name);
+        fprintf(out, "\n## make %s\n", exp_question_target(*q));
         exp_question_document(*q, out);
     }
 }
 
+static void tell_all(const char *fact, const char *of, const char *const *texts, FILE *out)
+{
+    for (; *texts; texts++)
+        fprintf(out, "%s\t%s\t%s\n", fact, of, *texts);
+}
+
+static void tell_duty(const char *name, const char *duty, const char *what, FILE *out)
+{
+    if (what)
+        fprintf(out, "does\t%s\t%s:%s\n", name, duty, what);
+}
+
+/* Prints the wish, the command and the folder to read: parts of a text with '|' between. */
+static void tell_wants(const struct exp_question *q, FILE *out)
+{
+    for (const char *const *want = q->wants; *want; want++) {
+        const char *rest = *want;
+
+        fprintf(out, "wants\t%s", q->name);
+        for (int part = 0; part < 3; part++) {
+            const size_t length = strcspn(rest, "|");
+
+            fprintf(out, "\t%.*s", (int)length, rest);
+            rest += length + (rest[length] == '|');
+        }
+        fprintf(out, "\n");
+    }
+}
+
+/* Prints what a record says: the facts that .ci/facts explains. */
+static void tell(const struct exp_question *q, FILE *out)
+{
+    const char *target = exp_question_target(q);
+    const struct exp_options_of of = { exp_question_program(q), q->options, q->needs, exp_question_has_tables(q) };
+
+    fprintf(out, "question\t%s\t%s\n", target, q->name);
+    fprintf(out, "target\t%s\t%s\t%s\n", target, q->is_for_developers ? "developer" : "user", q->asks);
+    tell_all("example", target, q->examples, out);
+    tell_wants(q, out);
+    if (q->takes)
+        fprintf(out, "detail\t%s\t%s\n", target, q->takes);
+    tell_all("needs", target, q->needs, out);
+    tell_duty(q->name, "program", q->program, out);
+    tell_duty(q->name, "installs", q->installs, out);
+    tell_duty(q->name, "watches", q->watches, out);
+    if (q->keeps)
+        fprintf(out, "does\t%s\tkeeps\n", q->name);
+    tell_all("figure", q->name, q->figures, out);
+    fprintf(out, "knows\t%s\t%s%s%s\n", target, q->name, q->libraries ? " " : "", q->libraries ? q->libraries : "");
+    exp_options_facts(&of, q->name, out);
+}
+
+/* Prints what make, its help, manuals and tab completion know of questions and algorithms (.ci/facts). */
+static void tell_facts(FILE *out)
+{
+    for (const struct exp_question *const *q = exp_questions; *q; q++)
+        tell(*q, out);
+    exp_algo_tell(out);
+    exp_unsupported_tell(out);
+}
+
+/* Prints what is wrong with `make TARGET NAME=VALUE ...`, words[0] being TARGET; nothing if all is well. */
+static int check(int n, char **words)
+{
+    struct exp_why why;
+
+    for (const struct exp_question *const *q = exp_questions; *q; q++) {
+        if (!strcmp(exp_question_target(*q), words[0]) && exp_check(*q, n, words, &why)) {
+            printf("make %s: %s\n", words[0], why.text);
+            return EXP_EXIT_BAD_INPUT;
+        }
+    }
+    return EXIT_SUCCESS;
+}
+
 static int refuse(const char *name)
 {
-    const char *known[64], *nearest;
+    struct exp_why meant = { "" };
+    const char *known[64];
     size_t n = 0;
 
     for (const struct exp_question *const *q = exp_questions; *q && n < sizeof known / sizeof known[0]; q++)
         known[n++] = (*q)->name;
-    nearest = sim_nearest_word(name, known, n);
-    fprintf(stderr, "bench: there is no question '%s'%s%s%s bench lists them\n", name,
-            nearest ? ", did you mean " : ";", nearest ? nearest : "", nearest ? "?" : "");
+    exp_say_meant(&meant, name, known, n);
+    fprintf(stderr, "bench: there is no question '%s'%s bench lists them\n", name, meant.text);
     return EXP_EXIT_BAD_INPUT;
 }
 
@@ -80,6 +156,12 @@ int main(int argc, char **argv)
         document(stdout);
         return EXIT_SUCCESS;
     }
+    if (!strcmp(argv[1], "--facts")) {
+        tell_facts(stdout);
+        return EXIT_SUCCESS;
+    }
+    if (!strcmp(argv[1], "--check") && argc > 2)
+        return check(argc - 2, argv + 2);
     q = find(argv[1]);
     return q ? ask(q, argc - 1, argv + 1) : refuse(argv[1]);
 }

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
+#include "experiments/base/text.h"
 #include "experiments/bench/case/algo.h"
 #include "experiments/bench/course/options_shared.h"
 #include "experiments/bench/case/unsupported.h"
 #include "sim/cpu.h"
-#include "sim/machine/machine_words.h"
 
 /* ---- flags that every program has ---- */
 
@@ -72,6 +72,27 @@ void exp_options_usage(const struct exp_options_of *of, FILE *out)
         fprintf(out, "  %-12s %s\n", columns.name, columns.help);
     print_options(of->table, true, out);
     fprintf(out, "  %-12s %s\n", help.name, help.help);
+}
+
+/* ---- facts, for make ---- */
+
+static void tell_option(const struct exp_option *o, const char *question, FILE *out)
+{
+    fprintf(out, "%s\t%s\t%s\t", is_flag(o) ? "flag" : o->is_made ? "handed" : "variable", question, o->name);
+    print_help(o->help, out);
+    for (size_t i = 0; i < EXP_OPTION_N_WORDS && o->words[i]; i++)
+        fprintf(out, "word\t%s\t%s\t%s\n", o->name, o->words[i], question);
+    if (o->kind == EXP_OPTION_NUMBER)
+        fprintf(out, "range\t%s\t%s\t%u\t%u\n", question, o->name, o->least, o->most);
+}
+
+void exp_options_facts(const struct exp_options_of *of, const char *question, FILE *out)
+{
+    if (of->has_columns)
+        fprintf(out, "flag\t%s\t%s\t%s\n", question, columns.name, columns.help);
+    for (const struct exp_option *o = of->table; o->name; o++)
+        tell_option(o, question, out);
+    fprintf(out, "flag\t%s\t%s\t%s\n", question, help.name, help.help);
 }
 
 /* ---- values ---- */
@@ -155,7 +176,7 @@ struct reading {
 /* Says which option was meant, if one comes near. */
 static int unknown(const struct exp_options_of *of, const char *arg, size_t name_length, struct exp_why *why)
 {
-    const char *known[128], *nearest, *why_not;
+    const char *known[128], *why_not;
     char *name = exp_format("%.*s", (int)name_length, arg);
     size_t n = 0;
 
@@ -164,14 +185,16 @@ static int unknown(const struct exp_options_of *of, const char *arg, size_t name
     if (of->has_columns)
         known[n++] = columns.name;
     known[n++] = help.name;
-    nearest = sim_nearest_word(name, known, n);
     why_not = exp_unsupported(EXP_UNSUPPORTED_VARIABLE, name + strspn(name, "-"));
+    exp_fail(why, 0, "unknown option '%s'", arg);
+    if (why_not) {
+        exp_say_more(why->text, sizeof why->text, ": %s; %s --help lists all options", why_not, of->program);
+    } else {
+        exp_say_meant(why, name, known, n);
+        exp_say_more(why->text, sizeof why->text, " %s --help lists them", of->program);
+    }
     free(name);
-    if (why_not)
-        return exp_fail(why, -EINVAL, "unknown option '%s': %s; %s --help lists all options", arg, why_not,
-                        of->program);
-    return exp_fail(why, -EINVAL, "unknown option '%s'%s%s%s %s --help lists them", arg,
-                    nearest ? ", did you mean " : ";", nearest ? nearest : "", nearest ? "?" : "", of->program);
+    return -EINVAL;
 }
 
 /* Reads a flag of every program, or one of the table's. Returns whether it is one. */

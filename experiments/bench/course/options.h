@@ -9,9 +9,8 @@
  *         EXP_OPTIONS_END,
  *     };
  *
- * Each of these macros makes one line of the table. .ci/questions reads the lines, too: make knows the names, and `make
- * help` prints the help, before anything is built. In the help, @algos@ and @default_algos@ stand for names of
- * algos.def.
+ * Each of these macros makes one line of the table. Make knows the names, and `make help` prints the help, by what
+ * `bench --facts` says of the table. In the help, @algos@ and @default_algos@ stand for names of algos.def.
  */
 #ifndef EXPERIMENTS_BENCH_COURSE_OPTIONS_H
 #define EXPERIMENTS_BENCH_COURSE_OPTIONS_H
@@ -45,6 +44,7 @@ struct exp_option {
     unsigned number;                       /* default of numbers and words */
     unsigned least, most;                  /* of numbers */
     const char *words[EXP_OPTION_N_WORDS]; /* of words */
+    bool is_made;                          /* the Makefile hands the value over by itself */
 };
 
 /* A number's default: as many as this computer has cores. */
@@ -85,9 +85,14 @@ enum { EXP_ALL_CORES = 1 << 30 };
         EXP_FIELD(name_, help_, EXP_OPTION_QUERY, field_)                                                              \
     }
 
-/* The Makefile hands these over by itself. */
-#define EXP_MADE_TEXT(name_, help_, field_) EXP_TEXT(name_, help_, field_, "")
-#define EXP_MADE_PATH(name_, help_, field_) EXP_PATH(name_, help_, field_, "")
+#define EXP_MADE_TEXT(name_, help_, field_)                                                                            \
+    {                                                                                                                  \
+        EXP_FIELD(name_, help_, EXP_OPTION_TEXT, field_), .text = "", .is_made = true                                  \
+    }
+#define EXP_MADE_PATH(name_, help_, field_)                                                                            \
+    {                                                                                                                  \
+        EXP_FIELD(name_, help_, EXP_OPTION_PATH, field_), .text = "", .is_made = true                                  \
+    }
 
 #define EXP_OPTIONS_END                                                                                                \
     {                                                                                                                  \
@@ -137,5 +142,8 @@ bool exp_options_next_path(const struct exp_option *table, const void *options, 
                            struct exp_options_path *path);
 
 void exp_options_usage(const struct exp_options_of *of, FILE *out);
+
+/* Prints a line for each option, and for each word and range of an option: the facts that .ci/facts explains. */
+void exp_options_facts(const struct exp_options_of *of, const char *question, FILE *out);
 
 #endif

@@ -2,8 +2,6 @@
  * A question: a folder of experiments/, and in it `question_<name>.c` with a record of all that others need to know.
  * The program bench, make, `make help`, tab completion, result folders and the report's chapters are made of these
  * records: a new question is its folder, and nothing elsewhere.
- *
- * .ci/questions reads the records as text, before anything is built: texts stand there as they are, not as macros.
  */
 #ifndef EXPERIMENTS_BENCH_COURSE_QUESTION_H
 #define EXPERIMENTS_BENCH_COURSE_QUESTION_H
@@ -63,7 +61,7 @@ struct exp_crew {
     struct exp_tasks_counts counts;
 };
 
-enum { EXP_QUESTION_N_TEXTS = 4, EXP_QUESTION_N_FIGURES = 9, EXP_QUESTION_N_TABLES = 16 };
+enum { EXP_QUESTION_N_TEXTS = 6, EXP_QUESTION_N_FIGURES = 9, EXP_QUESTION_N_TABLES = 16 };
 
 struct exp_question {
     const char *name;    /* `bench <name>`, and make's target unless that has another name */
@@ -77,7 +75,7 @@ struct exp_question {
     const char *examples[EXP_QUESTION_N_TEXTS + 1]; /* NULL behind the last, as in the next */
     const char *needs[EXP_QUESTION_N_TEXTS + 1]; /* "LAYER|MODEL=vgg16": one of these, with an example of the first */
 
-    /* Say what make does for it: words that .ci/questions and the Makefile know. */
+    /* Say what make does for it: words that the Makefile knows. */
     const char *libraries; /* variables of libraries, which read them from the environment: "blas dnnl" */
     const char *installs;  /* more packages: "peers" */
     const char *watches;   /* what is observed, and built before: "guest" */
@@ -118,6 +116,8 @@ struct exp_question {
     void (*say_kept)(const void *session, FILE *out);
     int (*answer)(void *session); /* says where the results are, and the answer; NULL: `what`, folder and verdict */
 
+    /* Finds wrong names before anything is built for the question; NULL: exp_check_names (course.h). */
+    int (*check)(const struct exp_question *q, const void *options, struct exp_why *why);
     int (*query)(void *session);    /* does what an option of kind EXP_OPTION_QUERY asks for, in place of the course */
     int (*run)(void *session);      /* another course; NULL: this one */
     void (*release)(void *session); /* is called at the end, whatever happened; NULL: nothing to do */
@@ -155,6 +155,11 @@ static inline bool exp_question_has_tables(const struct exp_question *q)
 }
 
 void exp_question_document(const struct exp_question *q, FILE *out);
+
+static inline const char *exp_question_target(const struct exp_question *q)
+{
+    return q->target ? q->target : q->name;
+}
 
 /* Returns who speaks in its messages. */
 static inline const char *exp_question_program(const struct exp_question *q)

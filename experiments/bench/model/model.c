@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "experiments/base/text.h"
 #include "experiments/base/csv.h"
@@ -192,26 +193,60 @@ static bool say_other_folder(void *ctx, const char *path)
                     (int)(strlen(name) - strlen(SUFFIX)), name, path) != 0;
 }
 
-static int read_named(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why)
+/* Says that no table has a model's name, and what may have been meant. Returns -ENOENT. */
+static int say_unknown(const char *experiments_dir, const char *which, struct exp_why *why)
 {
     static const char paths[] = "the path of a network, .onnx, of a layer table, .csv, of a batch file, .txt, or of a "
                                 "log, .log; or a descriptor";
-    char *folder = exp_format("%s/models", experiments_dir), *path = exp_format("%s/%s%s", folder, which, SUFFIX);
-    int err = exp_model_read(m, path, why);
+    char *folder = exp_format("%s/models", experiments_dir);
     struct stat status;
 
-    if (err == -ENOENT)
-        exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "", paths }, which, why);
-    if (err == -ENOENT && !stat(which, &status) && S_ISREG(status.st_mode))
-        exp_fail(why, err, "unknown model '%s'; there is a file called so: MODEL=./%s", which, which);
-    if (err == -ENOENT && !strpbrk(which, "*?[\\{")) {
+    exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "", paths }, which, why);
+    if (!stat(which, &status) && S_ISREG(status.st_mode))
+        exp_fail(why, 0, "unknown model '%s'; there is a file called so: MODEL=./%s", which, which);
+    if (!strpbrk(which, "*?[\\{")) {
         char *elsewhere = exp_format("*/%s%s", which, SUFFIX);
 
         any_table(experiments_dir, elsewhere, say_other_folder, why);
         free(elsewhere);
     }
-    free(path);
     free(folder);
+    return -ENOENT;
+}
+
+static char *table_path(const char *experiments_dir, const char *name)
+{
+    return exp_format("%s/models/%s%s", experiments_dir, name, SUFFIX);
+}
+
+static int read_named(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why)
+{
+    char *path = table_path(experiments_dir, which);
+    int err = exp_model_read(m, path, why);
+
+    if (err == -ENOENT)
+        say_unknown(experiments_dir, which, why);
+    free(path);
+    return err;
+}
+
+static bool is_path(const char *which)
+{
+    return strchr(which, '/') || find_suffix(which);
+}
+
+int exp_model_check(const char *experiments_dir, const char *which, struct exp_why *why)
+{
+    char *path = table_path(experiments_dir, which);
+    int err = check_kind(which, why);
+
+    if (!err && *which && strcmp(which, "all") != 0 && !exp_descriptor_begins(which)) {
+        if (is_path(which))
+            err = access(which, F_OK) ? exp_fail(why, -ENOENT, "there is no file '%s'", which) : 0;
+        else if (access(path, F_OK))
+            err = say_unknown(experiments_dir, which, why);
+    }
+    free(path);
     return err;
 }
 
@@ -259,7 +294,7 @@ static int find_model(struct exp_model *m, const char *experiments_dir, const ch
             exp_model_release(m);
         return err;
     }
-    if (strchr(which, '/') || find_suffix(which))
+    if (is_path(which))
         return read_file(m, which, ask, why);
     return read_named(m, experiments_dir, which, why);
 }

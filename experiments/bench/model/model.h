@@ -78,6 +78,9 @@ int exp_model_find(struct exp_model *m, const char *experiments_dir, const char 
 int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const char *which,
                       const struct exp_model_ask *ask, struct exp_why *why);
 
+/* Finds what is wrong with a model's name, and reads no file. Returns 0, -EINVAL or -ENOENT with one line in why. */
+int exp_model_check(const char *experiments_dir, const char *which, struct exp_why *why);
+
 /* Returns the name of the first model in experiments_dir/models with a layer of this name, from malloc; NULL: none. */
 char *exp_model_with_layer(const char *experiments_dir, const char *layer);
 

@@ -768,6 +768,33 @@ static int take_own(const char *list, char *own, bool *has_plugins, struct exp_w
     return err;
 }
 
+/* Finds a plug-in whose file is missing; a function or record of the file may be named behind a colon. */
+static int check_file(const char *item, struct exp_why *why)
+{
+    char *path = exp_format("%.*s", (int)path_length(item, strlen(item)), item);
+    int err = !access(item, F_OK) || !access(path, F_OK) ? 0 : -ENOENT;
+
+    if (err)
+        exp_fail(why, err, "ALGO: there is no file '%s'", path);
+    free(path);
+    return err;
+}
+
+int exp_plugins_check(const char *list, struct exp_why *why)
+{
+    char *items = exp_copy_text(list), *rest = items, *own = exp_new(strlen(list) + 1, 1), *item;
+    bool has_plugins = false;
+    unsigned selected;
+    int err = take_own(list, own, &has_plugins, why);
+
+    err = err ? err : exp_algo_select(own, &selected, why);
+    while (!err && (item = strsep(&rest, ",")))
+        err = is_plugin(item) ? check_file(item, why) : 0;
+    free(own);
+    free(items);
+    return err;
+}
+
 static int check_options(const struct exp_plugin_options *o, struct exp_why *why)
 {
     struct exp_words words = { 0 };

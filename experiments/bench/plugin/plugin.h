@@ -52,6 +52,9 @@ struct exp_plugin_options {
  */
 int exp_plugins_select(const char *list, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why);
 
+/* Finds an unknown name in ALGO=, or a plug-in without a file. Returns 0, -EINVAL or -ENOENT with one line in why. */
+int exp_plugins_check(const char *list, struct exp_why *why);
+
 /* Ends all processes and gives back what there is; the algorithms stay, and run no more. */
 void exp_plugins_release(void);
 

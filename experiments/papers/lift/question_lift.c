@@ -210,8 +210,8 @@ static void release(void *session)
 #define OPTIONS struct options
 
 static const struct exp_option options[] = {
-    EXP_TEXT("MODEL", "network whose layers are searched: a name, a layer table or an .onnx file (default vgg16)",
-             model, "vgg16"),
+    EXP_NAMES("MODEL", "network whose layers are searched: a name, a layer table or an .onnx file (default vgg16)",
+              model, "vgg16"),
     EXP_TEXT("LAYERS", "its layers, as comma-separated patterns (default conv1_2, the paper's layer 2); '*': all",
              layers, "conv1_2"),
     EXP_NUMBER("POINTS", "random points of each layer (default 80; the paper: 1000)", points, 80, 1, 100000),

@@ -390,6 +390,17 @@ static const struct exp_option options[] = {
     EXP_OPTIONS_END,
 };
 
+/* MODEL names PolyDL's own tables, too. */
+static int check(const struct exp_question *q, const void *asked, struct exp_why *why)
+{
+    struct exp_models models;
+    int err = exp_polydl_models(&models, ((const struct options *)asked)->model, "", why);
+
+    if (!err)
+        exp_models_release(&models);
+    return err ? err : exp_check_names(q, asked, "MODEL", why);
+}
+
 const struct exp_question question_polydl = {
     .name = "polydl",
     .asks = "Which loop order and tiles are best? PolyDL's question",
@@ -412,6 +423,7 @@ const struct exp_question question_polydl = {
     .tables = { &exp_polydl_variants_table, &exp_polydl_baselines_table, &exp_best_table, &exp_rank_layers_table,
                 &exp_rank_totals_table, &exp_rank_picks_table, &exp_rank_analyses_table, &exp_rank_learning_table,
                 &exp_rank_printed_table, &exp_fused_table },
+    .check = check,
     .prepare = prepare,
     .work = work,
     .write = write_tables,
