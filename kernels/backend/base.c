@@ -35,7 +35,7 @@ int conv_base_run_with(const struct conv_plan *plan, const struct conv_binding *
         .n_k = conv_reduction(p),
     };
 
-    assert(plan->algorithm == CONV_GEMM && blas->sgemm && im2col);
+    assert(plan->algorithm == CONV_GEMM && blas->sgemm && lower);
     if (s.n_win > INT_MAX || s.n_f > INT_MAX || s.n_k > INT_MAX)
         return -EOVERFLOW;
     for (s.image = 0; s.image < p->n; s.image++) {
