@@ -95,6 +95,14 @@ double rec_number(const struct rec_field *f, const void *row)
                                  : double_of(f, row);
 }
 
+const char *rec_text(const struct rec_field *f, const void *row)
+{
+    const void *at = value_at(f, row);
+    const char *text = f->type == REC_CHARS ? at : f->type == REC_TEXT ? *(const char *const *)at : NULL;
+
+    return text && !is_missing(f, row, reason_of(f, row)) ? text : "-";
+}
+
 /* A text may come from a file, and a file may hold any bytes. */
 static void put_text(struct exp_csv *csv, const char *text)
 {

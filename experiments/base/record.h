@@ -118,6 +118,9 @@ const struct rec_field *rec_field_of(const struct rec_table *t, size_t offset);
 /* Returns a row's value of any type as a number; NaN if it is missing or a text. */
 double rec_number(const struct rec_field *f, const void *row);
 
+/* Returns a row's text; "-" if it is missing or a number. */
+const char *rec_text(const struct rec_field *f, const void *row);
+
 /*
  * Makes a table with columns that are known at run time only: those of t, but for the one whose member is at `instead`,
  * in whose place stand n texts of these names. Their values, const char *s, lie behind the row struct. t and the names

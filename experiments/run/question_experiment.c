@@ -33,7 +33,7 @@ extern const struct exp_question question_experiment;
 
 struct options {
     const char *model, *layers, *input, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
-        *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan;
+        *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan, *columns;
     unsigned batch, links, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
         observe_limit, launcher, plugin_limit, plugin_threads, most_macs;
     bool asks_guest;
@@ -146,8 +146,10 @@ static int prepare_job(struct session *s)
 {
     const struct options *o = &s->options;
     struct exp_models models;
-    int err = select_algos(s);
+    int err = exp_columns_check(o->columns, &s->why);
 
+    if (!err)
+        err = select_algos(s);
     if (!err)
         err = exp_main_models(&models, o->model, EXP_MODEL_ASK(o), &s->why);
     if (err)
@@ -172,7 +174,9 @@ static int prepare(void *session)
     s->info.core = -1;
     if (o->launcher == EXP_LAUNCH_SLURM)
         return prepare_job(s);
-    err = select_algos(s);
+    err = exp_columns_check(o->columns, &s->why);
+    if (!err)
+        err = select_algos(s);
     if (!err)
         err = exp_main_model(&s->model, o->model, &ask, &s->why);
     limit_layers(s);
@@ -560,6 +564,7 @@ static int answer(void *session)
     print_tables(s);
     exp_replay_say_kept(s->options.store, &s->replayed, stdout);
     printf("\n");
+    exp_columns_print(s->options.columns, &report, stdout);
     exp_answer_print_last(&report, stdout);
     return 0;
 }
@@ -693,6 +698,10 @@ static const struct exp_option options[] = {
              observe, EXP_OBSERVE_AUTO, "0", "sample", "all", "auto"),
     EXP_NUMBER("OBSERVE_LIMIT", "seconds after which OBSERVE=auto observes no more (default 60)", observe_limit, 60, 1,
                1000000),
+    EXP_TEXT("COLUMNS",
+             "columns of layers.csv to print for each layer and algorithm, such as layer,algo,simulated_cycles "
+             "(results/columns.md lists the columns; default: none)",
+             columns, ""),
     EXP_STORE_OPTION,
     EXP_CLUSTER_OPTIONS,
     EXP_FOLDER("RESULTS",

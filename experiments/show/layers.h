@@ -27,4 +27,11 @@ extern const struct rec_table exp_layers_table;
 
 void exp_layers_fill(struct exp_layers_row *row, const struct exp_report *r, const struct exp_case *c);
 
+/*
+ * COLUMNS=layer,algo,simulated_cycles: columns of layers.csv by name, as a table, a line for each layer and algorithm.
+ * Checking returns 0, or -EINVAL with one line in why: an unknown name. Printing takes a list that was checked.
+ */
+int exp_columns_check(const char *list, struct exp_why *why);
+void exp_columns_print(const char *list, const struct exp_report *r, FILE *out);
+
 #endif

@@ -34,6 +34,7 @@ options() {
     refuses "or the best of ref, avx2, avx512, mma" MODEL=vgg16 UKR=avx
     refuses "core 'Z80'" MODEL=vgg16 CORE=Z80
     refuses "OBSERVE" MODEL=vgg16 OBSERVE=some
+    refuses "COLUMNS: layers.csv has no column 'simulated_load', did you mean simulated_loads?" MODEL=vgg16 COLUMNS=algo,simulated_load
     refuses "unknown option 'SPEED=11'; " MODEL=vgg16 SPEED=11
     refuses "unknown option 'LAYER=conv1', did you mean LAYERS?" MODEL=vgg16 LAYER=conv1
     refuses "unknown option '--colums', did you mean --columns?" --colums
@@ -705,11 +706,13 @@ host() {
 
 picks() {
     local dir=$work/picks/zen3/three
-    "$experiment" MODEL=tests/data/three.csv MACHINE=zen3 TIMING=0 OBSERVE=0 STORE=no ALGO=auto "RESULTS=$work/picks" >"$work/out" 2>"$work/err"
+    "$experiment" MODEL=tests/data/three.csv MACHINE=zen3 TIMING=0 OBSERVE=0 STORE=no ALGO=auto COLUMNS=layer,algo,simulated_cycles,measured_time_ns "RESULTS=$work/picks" >"$work/out" 2>"$work/err"
     check "ALGO=auto: exit status $?: $(tail -1 "$work/err")" [ -s "$dir/picks.csv" ]
     check "what has the fewest cycles is picked" cmp -s <(columns "$dir/picks.csv" layer picked | sort) \
         <(columns "$dir/layers.csv" layer algo simulated_cycles | awk '!($1 in least) || $3 < least[$1] { least[$1] = $3; by[$1] = $2 }
             END { for (l in by) print l, by[l] }' | sort)
+    check "COLUMNS= prints the columns of layers.csv" cmp -s <(columns "$dir/layers.csv" layer algo simulated_cycles | awk '{ printf "%s %s %.7g -\n", $1, $2, $3 }') \
+        <(sed -n '/^layer  *algo  *simulated_cycles/,/^$/p' "$work/out" | sed '1d; s/  */ /g; s/ $//; /^$/d')
     check "... among five algorithms" [ "$(grep -cv '^#' "$dir/layers.csv")" -eq 16 ]
     check "what it takes has a reason" [ "$(grep -c 'not available: ' "$dir/picks.csv")" -eq 3 ]
     check "the verdict says so: $(tail -3 "$dir/verdict.txt")" grep -q '^By simulated cycles the fastest: .* of 3 layers (picks.csv).' "$dir/verdict.txt"
