@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -230,6 +231,7 @@ int aie_core_new(struct aie_core **core, const struct aie_params *params, const 
     struct aie_core *c = calloc(1, sizeof *c);
     int err = -ENOMEM;
 
+    assert(core && params && program);
     *core = NULL;
     *stop = (struct aie_stop){ 0 };
     if (!c)

@@ -1,5 +1,7 @@
 #include "sim/analysis/estimate.h"
 
+#include <assert.h>
+
 /* Returns the loads that went as far as source k; all loads for k = 0. */
 static uint64_t loads_reaching(const struct sim_cell *c, size_t k)
 {
@@ -48,6 +50,7 @@ void sim_estimate(struct sim_estimate *e, const struct sim_machine *m, const str
 {
     double slowest = 0;
 
+    assert(m->n_levels && m->n_levels <= SIM_MAX_LEVELS);
     *e = (struct sim_estimate){ .n_sources = m->n_levels + 1, .has_transfers = true };
     for (size_t k = 0; k < e->n_sources; k++) {
         struct sim_estimate_source s = source_of(m, counts, k);

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -173,6 +174,7 @@ static uint64_t pick(const struct sim_reuse *r, const uint64_t *by_tag, unsigned
 
 uint64_t sim_reuse_uses(const struct sim_reuse *r, unsigned tag)
 {
+    assert(r && tag <= SIM_ALL_TAGS);
     return pick(r, r->n_uses, tag);
 }
 
@@ -193,6 +195,7 @@ uint64_t sim_reuse_distances(const struct sim_reuse *r)
 
 void sim_mrc_start(const struct sim_reuse *r, struct sim_mrc_point *p)
 {
+    assert(r && p);
     *p = (struct sim_mrc_point){ 0 };
     for (unsigned tag = 0; tag <= SIM_ALL_TAGS; tag++)
         p->misses[tag] = sim_reuse_uses(r, tag);

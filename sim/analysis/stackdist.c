@@ -5,6 +5,7 @@
  * runs are packed to the front in their order, which takes O(m) after at least m further uses, because packing leaves
  * at least as many free slots as runs.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,7 @@ int sim_stackdist_use_run(struct sim_stackdist *s, uint64_t line, uint64_t n_lin
     int err = s->n_taken == s->n_slots ? pack(s) : 0;
     uint64_t *entry;
 
+    assert(s && n_lines);
     if (err)
         return err;
     entry = entry_of(s, line);

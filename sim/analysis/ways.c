@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +221,7 @@ static void count_cell(const struct sim_ways *w, uint32_t n_ways, const struct p
 
 void sim_ways_stats(const struct sim_ways *w, uint32_t n_ways, struct sim_stats *stats)
 {
+    assert(n_ways && n_ways <= w->most_ways);
     *stats = (struct sim_stats){ .n_levels = 1 };
     for (size_t tag = 0; tag < SIM_USUAL_TAGS; tag++) {
         for (size_t phase = 0; phase < SIM_MAX_PHASES; phase++) {

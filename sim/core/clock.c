@@ -24,7 +24,7 @@ const char *sim_clock_why_not(const struct sim_machine *m)
 
 void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, const struct sim_hierarchy *h)
 {
-    assert(c && h && m);
+    assert(c && m && h);
     *c = (struct sim_clock){ .machine = m, .hierarchy = h };
 }
 

@@ -73,8 +73,8 @@ struct sim_clock {
 const char *sim_clock_why_not(const struct sim_machine *m);
 
 /*
- * Starts at 0. The machine and the hierarchy must outlive the clock. The machine has cycles; the hierarchy simulates
- * the machine, and all its counts are 0.
+ * Starts at 0. The machine and the hierarchy must outlive the clock. The hierarchy simulates the machine, and all its
+ * counts are 0. Only a machine with cycles may be stepped.
  */
 void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, const struct sim_hierarchy *h);
 

@@ -1,4 +1,5 @@
 /* Finds the faults of a machine from a file or from a caller. */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -162,6 +163,7 @@ struct sim_fault sim_core_fault(const struct sim_machine *m)
 
 struct sim_fault sim_level_fault(const struct sim_machine *m, size_t k)
 {
+    assert(m && k < SIM_MAX_LEVELS);
     /* Each check relies on the checks before. */
     static struct sim_fault (*const checks[])(const struct sim_machine *m, size_t k) = {
         geometry_fault, prefetch_fault, own_fault, inclusion_fault, bandwidth_fault,
@@ -175,6 +177,7 @@ struct sim_fault sim_level_fault(const struct sim_machine *m, size_t k)
 
 bool sim_tlb_is_possible(const struct sim_tlb *t)
 {
+    assert(t);
     return t->n_ways && t->n_entries && t->n_entries % t->n_ways == 0 && t->n_entries <= SIM_MAX_TLB_ENTRIES;
 }
 
@@ -297,6 +300,7 @@ struct sim_machine sim_machine_first_levels(const struct sim_machine *m, size_t 
 {
     struct sim_machine first = *m;
 
+    assert(m);
     if (n < m->n_levels) {
         first.n_levels = n;
         first.memory_bandwidth_bytes_per_cycle = 0;
@@ -312,6 +316,7 @@ struct sim_machine sim_machine_caches_alone(const struct sim_machine *m)
         .issue = m->issue,
     };
 
+    assert(m->n_levels <= SIM_MAX_LEVELS);
     snprintf(alone.name, sizeof alone.name, "%s", m->name);
     snprintf(alone.description, sizeof alone.description, "%s", m->description);
     snprintf(alone.ukr, sizeof alone.ukr, "%s", m->ukr);
@@ -332,6 +337,7 @@ struct sim_machine sim_machine_caches_alone(const struct sim_machine *m)
 
 void sim_machine_strip_prefetch(struct sim_machine *m)
 {
+    assert(m && m->n_levels <= SIM_MAX_LEVELS);
     for (size_t k = 0; k < m->n_levels; k++)
         memset(m->level[k].prefetch, 0, sizeof m->level[k].prefetch);
     m->has_software_prefetch = false;
@@ -339,6 +345,7 @@ void sim_machine_strip_prefetch(struct sim_machine *m)
 
 bool sim_machine_is_plain(const struct sim_machine *m)
 {
+    assert(m && m->n_levels <= SIM_MAX_LEVELS);
     for (size_t k = 0; k < m->n_levels; k++) {
         if (!is_plain_level(&m->level[k]))
             return false;

@@ -1,5 +1,6 @@
 #include "sim/machine/machine_cpu.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ static void name(struct sim_host_cpu *c)
 
 void sim_host_cpu_look(struct sim_host_cpu *c)
 {
+    assert(c);
     *c = (struct sim_host_cpu){ 0 };
     if (find_number("cpu family", &c->family)) { /* the line `model` of POWER names the board */
         find_number("model", &c->model);
@@ -96,6 +98,7 @@ bool sim_host_cpu_is(const struct sim_host_cpu *c, const char *list)
     const size_t vendor = strcspn(list, " ");
     const char *at = list + vendor + strspn(list + vendor, " "), *models;
 
+    assert(c && list);
     if (!*at)
         return vendor && !strncmp(c->vendor, list, vendor);
     if (strlen(c->vendor) != vendor || strncmp(c->vendor, list, vendor) != 0 || !is_within(at, c->family, &models))

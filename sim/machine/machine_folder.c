@@ -2,6 +2,7 @@
 
 #include "sim/machine/machine_folder.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ int sim_machines_each(const char *folder, int (*visit)(void *ctx, const char *pa
     const int n = list(folder, &entry);
     int err = n < 0 ? n : 0;
 
+    assert(folder && visit);
     if (err)
         snprintf(why, why_bytes, "cannot open the folder '%s': %s", folder, strerror(-err));
     for (int i = 0; i < n && !err; i++) {

@@ -1,5 +1,6 @@
 #include "sim/machine/machine_grid.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -242,6 +243,7 @@ int sim_grids_read(struct sim_grids *g, const char *text, size_t most, char *why
     struct reader r = { text, most, { why, why_bytes } };
     int err;
 
+    assert(g && text);
     *g = (struct sim_grids){ 0 };
     do {
         err = read_grid(&r, g);
@@ -276,6 +278,7 @@ const char *sim_grids_value(const struct sim_grids *g, size_t point, size_t key)
     const struct sim_grid *grid = &g->grid[g->n_grids - 1];
     size_t rest;
 
+    assert(point < g->n_points && key < g->n_keys);
     while (grid->first > point)
         grid--;
     rest = point - grid->first;

@@ -1,5 +1,6 @@
 #include "sim/machine/machine_here.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ static void say_more(char *text, size_t bytes, const char *format, ...)
 
 int sim_here_look(struct sim_here *h, char *why, size_t why_bytes)
 {
+    assert(h);
     *h = (struct sim_here){ 0 };
     sim_host_cpu_look(&h->cpu);
     return sim_host_see(&h->seen, why, why_bytes);
@@ -370,6 +372,7 @@ int sim_here_machine(const struct sim_here *h, struct sim_machine *m, char *why,
 {
     struct sim_notes ignored = { "" };
 
+    assert(h && m);
     build(h, m, &ignored);
     return !m->n_levels ? refuse(h, NULL, (struct sim_why){ why, why_bytes }) : sim_machine_validate(m, why, why_bytes);
 }
@@ -383,6 +386,7 @@ void sim_here_note(const struct sim_here *h, struct sim_notes *notes)
 
 void sim_here_say_source(const struct sim_here *h, char *text, size_t bytes)
 {
+    assert(bytes);
     *text = '\0';
     say_more(text, bytes, "%s; %s", has_caches(h) ? "caches from hwloc" : "hwloc shows no cache", h->source);
 }

@@ -6,6 +6,7 @@
  */
 #include "sim/machine/machine_host.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <hwloc.h>
 #include <inttypes.h>
@@ -148,11 +149,13 @@ const char *sim_host_cache_name(size_t level)
 {
     static const char *const name[SIM_HOST_MAX_CACHES] = { "L1", "L2", "L3", "L4", "L5" };
 
+    assert(level < SIM_HOST_MAX_CACHES);
     return name[level];
 }
 
 const struct sim_level *sim_level_named(const struct sim_machine *file, const char *name)
 {
+    assert(file && name);
     for (size_t k = 0; k < file->n_levels; k++) {
         if (!strcmp(file->level[k].name, name))
             return &file->level[k];

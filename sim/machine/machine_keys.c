@@ -1,4 +1,5 @@
 /* The tables of machine_keys.h. */
+#include <assert.h>
 #include <string.h>
 
 #include "sim/machine/machine_keys.h"
@@ -118,6 +119,7 @@ bool sim_is_control(char c)
 
 bool sim_is_machine_name(const char *name)
 {
+    assert(name);
     return *name && strchr(LETTERS_AND_DIGITS, *name) && !name[strspn(name, LETTERS_AND_DIGITS "_-.+")];
 }
 

@@ -68,6 +68,20 @@ extern const struct sim_key sim_cache_keys[];
 extern const struct sim_key sim_tlb_keys[];
 extern const struct sim_key sim_core_keys[];
 
+/* Changes a machine's text as the machine is printed. */
+struct sim_key_changes {
+    const void *ctx;
+
+    /*
+     * Returns the new value of a key of the section with the table `keys` and a name ("" for [machine] and [core]); "":
+     * the key is left out; NULL: the key keeps its value.
+     */
+    const char *(*value)(const void *ctx, const struct sim_key *keys, const char *section, const struct sim_key *key);
+};
+
+/* Does the same as sim_machine_print, with changes. */
+int sim_machine_print_changed(const struct sim_machine *m, const struct sim_key_changes *changes, FILE *out);
+
 /* Tells whether no line may hold the character; tabs are allowed. */
 bool sim_is_control(char c);
 

@@ -1,4 +1,5 @@
 /* Machines as text for sim_machine_read. */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -148,37 +149,56 @@ static void print_key(FILE *out, const struct sim_key *key, const void *from)
     }
 }
 
-static void print_keys(FILE *out, const struct sim_key *keys, const void *from)
+struct printer {
+    FILE *out;
+    const struct sim_key_changes *changes; /* NULL: none */
+};
+
+static void print_keys(const struct printer *p, const struct sim_key *keys, const char *section, const void *from)
 {
-    for (const struct sim_key *key = keys; key->name; key++)
-        print_key(out, key, from);
+    for (const struct sim_key *key = keys; key->name; key++) {
+        const char *value = p->changes ? p->changes->value(p->changes->ctx, keys, section, key) : NULL;
+
+        if (!value)
+            print_key(p->out, key, from);
+        else if (*value)
+            fprintf(p->out, "%s = %s\n", key->name, value);
+    }
 }
 
 /* Prints a level with its size in place of its sets. */
-static void print_level(FILE *out, const struct sim_level *l)
+static void print_level(const struct printer *p, const struct sim_level *l)
 {
     struct sim_level_draft draft = { .level = *l, .size_bytes = sim_level_bytes(l) };
 
     draft.level.n_sets = 0;
-    fprintf(out, "\n[cache %s]\n", l->name);
-    print_keys(out, sim_cache_keys, &draft);
+    fprintf(p->out, "\n[cache %s]\n", l->name);
+    print_keys(p, sim_cache_keys, l->name, &draft);
+}
+
+int sim_machine_print_changed(const struct sim_machine *m, const struct sim_key_changes *changes, FILE *out)
+{
+    const struct printer p = { out, changes };
+
+    if (!can_print(m))
+        return -EINVAL;
+    fprintf(out, "[machine]\n");
+    print_keys(&p, sim_machine_keys, "", m);
+    for (size_t k = 0; k < m->n_levels; k++)
+        print_level(&p, &m->level[k]);
+    for (size_t i = 0; i < m->n_tlbs; i++) {
+        fprintf(out, "\n[tlb %s]\n", m->tlb[i].name);
+        print_keys(&p, sim_tlb_keys, m->tlb[i].name, &m->tlb[i]);
+    }
+    if (m->core.width) {
+        fprintf(out, "\n[core]\n");
+        print_keys(&p, sim_core_keys, "", &m->core);
+    }
+    return fflush(out) || ferror(out) ? -EIO : 0;
 }
 
 int sim_machine_print(const struct sim_machine *m, FILE *out)
 {
-    if (!can_print(m))
-        return -EINVAL;
-    fprintf(out, "[machine]\n");
-    print_keys(out, sim_machine_keys, m);
-    for (size_t k = 0; k < m->n_levels; k++)
-        print_level(out, &m->level[k]);
-    for (size_t i = 0; i < m->n_tlbs; i++) {
-        fprintf(out, "\n[tlb %s]\n", m->tlb[i].name);
-        print_keys(out, sim_tlb_keys, &m->tlb[i]);
-    }
-    if (m->core.width) {
-        fprintf(out, "\n[core]\n");
-        print_keys(out, sim_core_keys, &m->core);
-    }
-    return fflush(out) || ferror(out) ? -EIO : 0;
+    assert(m && out);
+    return sim_machine_print_changed(m, NULL, out);
 }

@@ -2,6 +2,7 @@
  * Changes keys of a machine: prints the machine, replaces lines, and reads the text again. So every key of a file can
  * be set, and all checks of files apply.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,15 +10,14 @@
 
 #include "sim/base/why.h"
 #include "sim/machine/machine.h"
+#include "sim/machine/machine_host.h"
 #include "sim/machine/machine_keys.h"
 #include "sim/machine/machine_words.h"
 
-static const char cache_section[] = "cache", tlb_section[] = "tlb", core_section[] = "core";
-
-/* Says where a setting belongs. */
+/* The key of a setting. */
 struct place {
-    const char *kind; /* cache_section, tlb_section, core_section; NULL: [machine] */
-    char name[16];    /* of the cache or TLB */
+    const struct sim_key *keys; /* the table of its section */
+    char name[16];              /* of the cache or TLB; "": [machine] or [core] */
     const struct sim_key *key;
 };
 
@@ -36,15 +36,6 @@ static int report(const struct editor *e, int err, const char *what, const char 
 
 /* ---- keys ---- */
 
-static bool has_level(const struct sim_machine *m, const char *name)
-{
-    for (size_t k = 0; k < m->n_levels; k++) {
-        if (!strcmp(m->level[k].name, name))
-            return true;
-    }
-    return false;
-}
-
 static bool has_tlb(const struct sim_machine *m, const char *name)
 {
     for (size_t k = 0; k < m->n_tlbs; k++) {
@@ -54,13 +45,14 @@ static bool has_tlb(const struct sim_machine *m, const char *name)
     return false;
 }
 
-static const char *kind_of(const struct sim_machine *m, const char *name)
+/* Returns the table of the section with a name, or NULL. */
+static const struct sim_key *keys_of(const struct sim_machine *m, const char *name)
 {
-    if (has_level(m, name))
-        return cache_section;
+    if (sim_level_named(m, name))
+        return sim_cache_keys;
     if (has_tlb(m, name))
-        return tlb_section;
-    return m->core.width && !strcmp(name, core_section) ? core_section : NULL;
+        return sim_tlb_keys;
+    return m->core.width && !strcmp(name, "core") ? sim_core_keys : NULL;
 }
 
 static const struct sim_key *find_key(const struct sim_key *keys, const char *name)
@@ -94,26 +86,24 @@ static int unknown_key(const struct editor *e, const char *what, const char *tex
 static int find_place(const struct editor *e, const char *text, struct place *p)
 {
     const char *dot = strrchr(text, '.');
-    const struct sim_key *keys = sim_machine_keys;
 
-    *p = (struct place){ 0 };
+    *p = (struct place){ .keys = sim_machine_keys };
     if (dot) {
         if ((size_t)(dot - text) < sizeof p->name)
             memcpy(p->name, text, (size_t)(dot - text));
-        p->kind = kind_of(e->machine, p->name);
-        if (!p->kind)
+        p->keys = keys_of(e->machine, p->name);
+        if (!p->keys)
             return report(e, -EINVAL, "the machine has no cache, TLB or [core] of that name", text);
-        keys = p->kind == cache_section ? sim_cache_keys : p->kind == tlb_section ? sim_tlb_keys : sim_core_keys;
-        if (p->kind == core_section)
+        if (p->keys == sim_core_keys)
             *p->name = '\0';
     }
-    p->key = find_key(keys, dot ? dot + 1 : text);
+    p->key = find_key(p->keys, dot ? dot + 1 : text);
     if (!p->key)
         return unknown_key(e,
-                           p->kind == core_section ? "a core has no such key"
-                           : dot                   ? "a cache or TLB has no such key"
-                                                   : "a machine has no such key",
-                           text, keys);
+                           p->keys == sim_core_keys ? "a core has no such key"
+                           : dot                    ? "a cache or TLB has no such key"
+                                                    : "a machine has no such key",
+                           text, p->keys);
     return 0;
 }
 
@@ -135,70 +125,24 @@ static int find_places(struct editor *e)
 
 /* ---- lines ---- */
 
-static bool is_none(const struct editor *e, size_t i)
+/* The change of a key by the settings, see struct sim_key_changes. A level whose sets are set has no size. */
+static const char *changed_value(const void *ctx, const struct sim_key *keys, const char *section,
+                                 const struct sim_key *key)
 {
-    return e->place[i].key->kind == SIM_KEY_PREFETCH && !strcmp(e->setting[i].value, "none");
-}
-
-static void print_setting(const struct editor *e, size_t i, FILE *out)
-{
-    if (!is_none(e, i))
-        fprintf(out, "%s = %s\n", e->place[i].key->name, e->setting[i].value);
-}
-
-/* Tells whether a line "key = value" of a section gives way to a setting. */
-static bool is_replaced(const struct editor *e, const struct place *section, const char *line)
-{
-    size_t length = strcspn(line, " =");
+    const struct editor *e = ctx;
+    bool has_sets = false;
 
     for (size_t i = 0; i < e->n; i++) {
         const struct place *p = &e->place[i];
-        /* A level whose sets are set has no size. */
-        const char *gone = p->kind == cache_section && p->key == &sim_cache_keys[SIM_CACHE_KEY_SETS]
-                               ? sim_cache_keys[SIM_CACHE_KEY_SIZE].name
-                               : p->key->name;
+        const char *value = e->setting[i].value;
 
-        if (p->kind == section->kind && !strcmp(p->name, section->name) &&
-            ((strlen(gone) == length && !strncmp(gone, line, length)) ||
-             (strlen(p->key->name) == length && !strncmp(p->key->name, line, length))))
-            return true;
-    }
-    return false;
-}
-
-/* Reads "[cache L1]". */
-static struct place section_of(const char *line)
-{
-    struct place p = { 0 };
-    char kind[8] = "";
-
-    if (!strcmp(line, "[core]"))
-        p.kind = core_section;
-    else if (sscanf(line, "[%7s %15[^]]]", kind, p.name) == 2)
-        p.kind = strcmp(kind, cache_section) ? tlb_section : cache_section;
-    return p;
-}
-
-static void edit(const struct editor *e, char *text, FILE *out)
-{
-    struct place section = { 0 };
-
-    for (char *line = text, *next; line && *line; line = next) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
-        if (*line != '[') {
-            if (!is_replaced(e, &section, line))
-                fprintf(out, "%s\n", line);
+        if (p->keys != keys || strcmp(p->name, section) != 0)
             continue;
-        }
-        section = section_of(line);
-        fprintf(out, "%s\n", line);
-        for (size_t i = 0; i < e->n; i++) {
-            if (e->place[i].kind == section.kind && !strcmp(e->place[i].name, section.name))
-                print_setting(e, i, out);
-        }
+        if (p->key == key)
+            return key->kind == SIM_KEY_PREFETCH && !strcmp(value, "none") ? "" : value;
+        has_sets |= p->key == &sim_cache_keys[SIM_CACHE_KEY_SETS];
     }
+    return has_sets && key == &sim_cache_keys[SIM_CACHE_KEY_SIZE] ? "" : NULL;
 }
 
 /*
@@ -222,12 +166,13 @@ static int close_text(FILE *out, int err)
     return err ? err : lost ? -ENOMEM : 0;
 }
 
-/* Prints the machine into a text, from malloc. Returns 0, -EINVAL or -ENOMEM; *text may be something even then. */
-static int text_of(const struct sim_machine *m, char **text)
+/* Prints the changed machine into a text, from malloc. Returns 0, -EINVAL or -ENOMEM; *text may be set even then. */
+static int text_of(const struct editor *e, char **text)
 {
+    const struct sim_key_changes changes = { e, changed_value };
     FILE *out = open_text(text);
 
-    return out ? close_text(out, sim_machine_print(m, out)) : -ENOMEM;
+    return out ? close_text(out, sim_machine_print_changed(e->machine, &changes, out)) : -ENOMEM;
 }
 
 /* If a cache size has no unit, adds that sizes without a unit are bytes. */
@@ -252,26 +197,18 @@ static void name_settings(const struct editor *e, const char *what)
         add_unit(e, i);
 }
 
-static int read_edited(const struct editor *e, char *text, struct sim_machine *m)
+static int read_text(const struct editor *e, const char *text, struct sim_machine *m)
 {
-    char *edited = NULL, what[256];
-    FILE *file = open_text(&edited);
-    int err = -ENOMEM;
+    FILE *in = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
+    char what[256];
+    int err;
 
-    if (file) {
-        edit(e, text, file);
-        err = close_text(file, 0);
-    }
-    file = err ? NULL : fmemopen(edited, strlen(edited), "r");
-    if (!file)
-        err = report(e, -ENOMEM, "out of memory", "machine");
-    if (!err)
-        err = sim_machine_parse(m, file, "machine", what, sizeof what);
+    if (!in)
+        return report(e, -ENOMEM, "out of memory", "machine");
+    err = sim_machine_parse(m, in, "machine", what, sizeof what);
     if (err == -EINVAL)
         name_settings(e, what);
-    if (file)
-        fclose(file);
-    free(edited);
+    fclose(in);
     return err;
 }
 
@@ -282,14 +219,17 @@ int sim_machine_set(struct sim_machine *m, const struct sim_setting *setting, si
     char *text = NULL;
     int err;
 
+    assert(m && (setting || !n));
     e.place = calloc(n ? n : 1, sizeof *e.place);
-    err = text_of(m, &text);
-    if (err == -ENOMEM || !e.place)
-        err = report(&e, -ENOMEM, "out of memory", m->name);
-    else
-        err = err ? report(&e, -EINVAL, "this machine cannot be written as a file", m->name) : find_places(&e);
+    err = e.place ? find_places(&e) : report(&e, -ENOMEM, "out of memory", m->name);
+    if (!err) {
+        err = text_of(&e, &text);
+        if (err)
+            err = err == -ENOMEM ? report(&e, err, "out of memory", m->name)
+                                 : report(&e, -EINVAL, "this machine cannot be written as a file", m->name);
+    }
     if (!err)
-        err = read_edited(&e, text, &changed);
+        err = read_text(&e, text, &changed);
     if (!err)
         *m = changed;
     free(e.place);

@@ -1,5 +1,6 @@
 #include "sim/machine/machine_words.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -37,6 +38,7 @@ const char *sim_nearest_word(const char *word, const char *const *known, size_t 
     const char *nearest = NULL;
     size_t best = SIZE_MAX;
 
+    assert(word && (known || !n));
     for (size_t i = 0; i < n; i++) {
         size_t d = distance(word, known[i]);
 
@@ -53,6 +55,7 @@ uint64_t sim_size_unit(const char *unit)
     static const char letters[] = "kmg";
     const char *letter = *unit ? strchr(letters, tolower((unsigned char)*unit)) : NULL;
 
+    assert(unit);
     if (!*unit)
         return 1;
     if (!letter || (unit[1] && strcasecmp(unit + 1, "B") && strcasecmp(unit + 1, "iB")))

@@ -32,11 +32,6 @@ static inline uint64_t sim_word_clean(uint64_t line)
     return line << SIM_WORD_LINE_SHIFT;
 }
 
-static inline uint64_t sim_word_dirtied(uint64_t word, unsigned owner)
-{
-    return (word & ~(uint64_t)SIM_WORD_OWNER) | SIM_WORD_DIRTY | owner;
-}
-
 static inline uint64_t sim_word_line(uint64_t word)
 {
     return word >> SIM_WORD_LINE_SHIFT;

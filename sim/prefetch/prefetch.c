@@ -1,5 +1,6 @@
 #include "sim/prefetch/prefetch_kinds.h"
 
+#include <assert.h>
 #include <string.h>
 
 _Static_assert(SIM_N_PREFETCH_HINTS == 1 << 8 && SIM_MAX_PREFETCH_ENTRIES <= UINT8_MAX,
@@ -42,6 +43,7 @@ bool sim_prefetch_param_fits(const struct sim_prefetch_param *p, const struct si
     const struct sim_prefetcher *kind = sim_prefetchers[f->kind];
     uint8_t value = *sim_prefetch_value(p, f);
 
+    assert(f->kind < SIM_PREFETCH_KINDS_END);
     if (!(kind->takes & p->bit))
         return !value;
     if (kind->usual.kind == SIM_PREFETCH_REGION && p->bit == SIM_PREFETCH_TAKES_DISTANCE)
@@ -53,6 +55,7 @@ struct sim_prefetch sim_prefetch_resolve(const struct sim_prefetch *f)
 {
     struct sim_prefetch full = *f;
 
+    assert(f->kind < SIM_PREFETCH_KINDS_END);
     for (const struct sim_prefetch_param *p = sim_prefetch_params; p->name; p++) {
         uint8_t *value = (uint8_t *)&full + p->offset;
 

@@ -180,7 +180,7 @@ static int check_choice(const struct sim_bench_choice *c, struct sim_why why)
     return err;
 }
 
-/* Adds the engine with every chosen interface. */
+/* Adds the engine, or without one a simulation on several threads, with every chosen interface. */
 static int add_contenders(struct bench *b, const struct sim_engine *e, const struct sim_machine *m)
 {
     for (size_t i = 0; interface_name(i); i++) {
@@ -189,29 +189,11 @@ static int add_contenders(struct bench *b, const struct sim_engine *e, const str
 
         if (!holds(b->choice->interfaces, interface_name(i)))
             continue;
-        err = sim_engine_new(&c->h, e, m);
+        err = e ? sim_engine_new(&c->h, e, m) : sim_hierarchy_new_threads(&c->h, m, b->choice->n_threads);
         if (err)
             return err;
         c->interface = &interfaces[i];
-        b->n_contenders++;
-    }
-    return 0;
-}
-
-/* Adds a simulation on several threads, if chosen, with every chosen interface. */
-static int add_threads(struct bench *b, const struct sim_machine *m)
-{
-    for (size_t i = 0; b->choice->n_threads > 1 && interface_name(i); i++) {
-        struct contender *c = &b->contender[b->n_contenders];
-        int err;
-
-        if (!holds(b->choice->interfaces, interface_name(i)))
-            continue;
-        err = sim_hierarchy_new_threads(&c->h, m, b->choice->n_threads);
-        if (err)
-            return err;
-        c->interface = &interfaces[i];
-        c->has_threads = true;
+        c->has_threads = !e;
         b->n_contenders++;
     }
     return 0;
@@ -219,7 +201,7 @@ static int add_threads(struct bench *b, const struct sim_machine *m)
 
 static int open_contenders(struct bench *b, const struct sim_machine *m, struct sim_why why)
 {
-    int threads_err = add_threads(b, m);
+    int threads_err = b->choice->n_threads > 1 ? add_contenders(b, NULL, m) : 0;
 
     if (threads_err)
         return sim_fail(why, threads_err, "%u threads: %s", b->choice->n_threads, strerror(-threads_err));

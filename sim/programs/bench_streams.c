@@ -1,5 +1,6 @@
 #include "sim/programs/bench_streams.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -215,6 +216,7 @@ void bench_stream_release(struct bench_stream *s)
 
 void bench_stream_fill(struct bench_stream *s, size_t i)
 {
+    assert(streams[i].name);
     s->name = streams[i].name;
     s->n_bursts = s->n_records = 0;
     streams[i].fill(s);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* putenv */
 #include "sim/programs/cachesim_child.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -64,6 +65,7 @@ int cachesim_child_start(struct cachesim_child *c, const struct cachesim_start *
     pid_t pid;
     int err;
 
+    assert(c->out >= 0 && start->argv[0]);
     cachesim_signal_hold(&before);
     pid = fork();
     err = pid < 0 ? -errno : 0;

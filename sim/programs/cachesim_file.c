@@ -2,6 +2,7 @@
 
 #include "sim/programs/cachesim_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,7 @@ int cachesim_file_open(struct cachesim_file *f, const char *path)
     struct stat s;
     bool exists = !is_stdout(path) && !stat(path, &s);
 
+    assert(f && path);
     *f = (struct cachesim_file){ 0 };
     if (!is_stdout(path) && (!exists || S_ISREG(s.st_mode))) {
         if (exists && access(path, W_OK))
@@ -132,6 +134,7 @@ int cachesim_file_commit(struct cachesim_file *f)
 {
     int err = end(f);
 
+    assert(f->out);
     if (!err && f->temporary && rename(f->temporary, f->target))
         err = -errno;
     if (err && f->temporary)

@@ -1,8 +1,10 @@
 #include "sim/programs/cachesim_rows.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "sim/base/access.h"
 #include "sim/report/json.h"
 
 void cachesim_rows_init(struct cachesim_rows *r, FILE *out, bool is_json)
@@ -12,11 +14,13 @@ void cachesim_rows_init(struct cachesim_rows *r, FILE *out, bool is_json)
 
 void cachesim_rows_column(struct cachesim_rows *r, const char *name)
 {
+    assert(r->n_columns < CACHESIM_MAX_COLUMNS);
     snprintf(r->column[r->n_columns++], sizeof r->column[0], "%s", name);
 }
 
 void cachesim_rows_tag_column(struct cachesim_rows *r, const char *what, unsigned tag)
 {
+    assert(r->n_columns < CACHESIM_MAX_COLUMNS && tag < SIM_MAX_TAGS);
     snprintf(r->column[r->n_columns++], sizeof r->column[0], "%s_tag%u", what, tag);
 }
 
@@ -70,6 +74,7 @@ static void end_value(struct cachesim_rows *r)
 
 void cachesim_rows_count(struct cachesim_rows *r, uint64_t value)
 {
+    assert(r->n_columns);
     start_value(r);
     fprintf(r->out, "%" PRIu64, value);
     end_value(r);

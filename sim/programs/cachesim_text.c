@@ -1,5 +1,6 @@
 #include "sim/programs/cachesim_text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ bool cachesim_number(const char *text, bool takes_suffix, uint64_t low, uint64_t
     uint64_t factor;
     char *end;
 
+    assert(low <= high);
     errno = 0;
     if (*text < '0' || *text > '9')
         return false;

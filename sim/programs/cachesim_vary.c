@@ -13,7 +13,7 @@
 #include "sim/programs/cachesim_signal.h"
 
 /* Limits of waiting runs and accesses: enough to be worth a thread's start, and few enough for progress reports. */
-enum { MAX_POINTS = 1000, MAX_WAITING = 1 << 14, MAX_ACCESSES = 1 << 20, MAX_THREADS = 64 };
+enum { MAX_KEYS = 64, MAX_POINTS = 1000, MAX_WAITING = 1 << 14, MAX_ACCESSES = 1 << 20, MAX_THREADS = 64 };
 
 struct configurations {
     struct sim_sink sink;
@@ -130,11 +130,11 @@ static void follow(struct configurations *c, size_t point)
 /* Makes the machine of a point. */
 static int configure(struct cachesim_session *s, struct configurations *c, const struct sim_machine *base, size_t point)
 {
-    struct sim_setting setting[64];
+    struct sim_setting setting[MAX_KEYS];
     size_t n = 0;
     int err;
 
-    for (size_t k = 0; k < c->grids.n_keys && n < sizeof setting / sizeof setting[0]; k++) {
+    for (size_t k = 0; k < c->grids.n_keys; k++) {
         const char *value = sim_grids_value(&c->grids, point, k);
 
         if (value)
@@ -161,6 +161,8 @@ static int make(struct cachesim_session *s, struct configurations *c)
         err = sim_grids_read(&c->grids, s->options.vary, MAX_POINTS, s->why, sizeof s->why);
     if (err)
         return err;
+    if (c->grids.n_keys > MAX_KEYS)
+        return cachesim_fail(s, CACHESIM_BAD_INPUT, "--vary", "more than 64 keys");
     c->n = c->grids.n_points;
     c->n_threads = cores < 1 ? 1 : cores < MAX_THREADS ? (size_t)cores : MAX_THREADS;
     c->n_threads = c->n < c->n_threads ? c->n : c->n_threads;

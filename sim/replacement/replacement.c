@@ -1,5 +1,6 @@
 #include "sim/replacement/replacement.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct named {
@@ -15,6 +16,7 @@ const struct sim_replacement *sim_replacement_find(const char *name)
 {
     struct sim_replacement_level unused;
 
+    assert(name);
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
         if (!strcmp(policies[i].name, name))
             return policies[i].policy;
@@ -25,6 +27,7 @@ const struct sim_replacement *sim_replacement_find(const char *name)
 void sim_replacement_level_init(struct sim_replacement_level *l, const char *name, uint32_t n_ways, uint64_t n_sets,
                                 uint64_t seed)
 {
+    assert(sim_replacement_find(name));
     *l = (struct sim_replacement_level){ .n_ways = n_ways, .n_sets = n_sets, .random = seed, .selector = 511 };
     sim_replacement_parse_qlru(name, l);
 }

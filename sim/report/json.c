@@ -1,5 +1,6 @@
 #include "sim/report/json.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stddef.h>
 
@@ -33,6 +34,7 @@ void sim_json_string(const char *text, FILE *out)
 {
     size_t n;
 
+    assert(text && out);
     fputc('"', out);
     for (; *text; text += n ? n : 1) {
         n = character_bytes((const unsigned char *)text);
@@ -50,6 +52,7 @@ void sim_json_string(const char *text, FILE *out)
 
 void sim_line_text(const char *text, FILE *out)
 {
+    assert(text && out);
     for (; *text; text++)
         fputc(iscntrl((unsigned char)*text) ? '?' : *text, out);
 }

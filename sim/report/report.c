@@ -2,6 +2,7 @@
  * A table of counters drives all formats: a counter's offset, the places in which the counter has a meaning, and the
  * machine's features without which the counter is not counted.
  */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -629,6 +630,7 @@ int sim_report_print(const struct sim_report *r, enum sim_report_format format, 
         [SIM_REPORT_JSON] = print_json,
     };
 
+    assert(r->machine && r->stats && out);
     errno = 0;
     printers[format](r, out);
     if (fflush(out) || ferror(out))

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -14,6 +15,7 @@ static const char *const format_names[SIM_N_TRACE_FORMATS] = {
 
 int sim_trace_format_find(const char *name, enum sim_trace_format *format)
 {
+    assert(name && format);
     for (unsigned f = 0; f < SIM_N_TRACE_FORMATS; f++) {
         if (!strcmp(format_names[f], name)) {
             *format = (enum sim_trace_format)f;
@@ -25,6 +27,7 @@ int sim_trace_format_find(const char *name, enum sim_trace_format *format)
 
 const char *sim_trace_format_name(enum sim_trace_format format)
 {
+    assert(format < SIM_N_TRACE_FORMATS);
     return format_names[format];
 }
 
@@ -154,6 +157,7 @@ void sim_trace_init_as(struct sim_trace *t, FILE *out, enum sim_trace_format for
 {
     uint8_t header[SIM_BINARY_HEADER_BYTES];
 
+    assert(t && out);
     *t = (struct sim_trace){ .out = out, .format = format };
     sim_expander_init(&t->expander, write_access, t);
     errno = 0;

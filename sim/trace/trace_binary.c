@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ size_t sim_binary_put(struct sim_binary *b, const struct sim_run *r, uint8_t out
     uint8_t *end = out;
     unsigned head = r->kind;
 
+    assert(r->count && r->access_bytes);
     head |= r->tag != b->tag || r->phase != b->phase ? HEAD_PLACE : 0;
     head |= r->access_bytes != b->bytes[r->tag] ? HEAD_WIDTH : 0;
     head |= r->count > 1 ? HEAD_REPEAT : 0;

@@ -2,6 +2,7 @@
  * A block buffer under two loops: lines for the text formats, records for the binary format. The rest of a block, an
  * unfinished line or record, moves to the front before the next block is read behind.
  */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -356,6 +357,7 @@ int sim_trace_reader_next(struct sim_trace_reader *r, struct sim_run *run, size_
 {
     int err;
 
+    assert(run && max && n);
     *n = 0;
     if (r->is_done)
         return 0;
