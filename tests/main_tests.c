@@ -14,6 +14,7 @@
 
 #include "sim/cpu.h"
 #include "tests/rng.h"
+#include "tests/scratch.h"
 #include "tests/suites.h"
 
 /* All suites, in the order of running. A line each, so that new suites merge. */
@@ -287,7 +288,7 @@ static void begin_test(void)
 
 static int register_suite(const struct test_suite *s)
 {
-    CU_pSuite suite = CU_add_suite_with_setup_and_teardown(s->name, NULL, NULL, begin_test, NULL);
+    CU_pSuite suite = CU_add_suite_with_setup_and_teardown(s->name, NULL, NULL, begin_test, scratch_clear);
 
     if (!suite)
         return -1;

@@ -30,16 +30,10 @@ static void remove_files(void)
     nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-void scratch_open(void)
+void scratch_clear(void)
 {
-    if (*folder)
-        scratch_close();
-    snprintf(folder, sizeof folder, "/tmp/convolution-test-XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-}
-
-void scratch_close(void)
-{
+    if (!*folder)
+        return;
     remove_files();
     CU_ASSERT_EQUAL(rmdir(folder), 0);
     *folder = '\0';
@@ -49,7 +43,11 @@ const char *scratch_path(const char *name)
 {
     char *path = given[n_given++ % N_PATHS];
 
-    CU_ASSERT_FATAL(*folder && strlen(folder) + strlen(name) + 2 <= sizeof given[0]);
+    if (!*folder) {
+        snprintf(folder, sizeof folder, "/tmp/convolution-test-XXXXXX");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    }
+    CU_ASSERT_FATAL(strlen(folder) + strlen(name) + 2 <= sizeof given[0]);
     snprintf(path, sizeof given[0], "%s/%s", folder, name);
     return path;
 }

@@ -1,14 +1,14 @@
-/* A folder for the files of the running test, one folder at a time. Any error here fails the test at once. */
+/*
+ * A folder for the files of the running test: the first use makes the folder, and the end of the test removes the
+ * folder. Any error here fails the test at once.
+ */
 #ifndef TESTS_SCRATCH_H
 #define TESTS_SCRATCH_H
 
 #include <stddef.h>
 
-/* Makes the folder; removes the folder of a failed test first. */
-void scratch_open(void);
-
-/* Removes the folder with all files. */
-void scratch_close(void);
+/* Removes the folder with all files: the next use finds an empty folder. */
+void scratch_clear(void);
 
 /* Returns the path of a file in the folder, from a ring of four: valid until the fourth call from now. */
 const char *scratch_path(const char *name);

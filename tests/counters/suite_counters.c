@@ -152,7 +152,6 @@ static void test_keys(void)
     char value[64] = "old";
     const char *path;
 
-    scratch_open();
     path = scratch_text("cpuinfo", content);
     CU_ASSERT_EQUAL(ctr_text_key(path, "model name", value, sizeof value), 0);
     CU_ASSERT_STRING_EQUAL(value, "Some CPU : fast");
@@ -163,7 +162,7 @@ static void test_keys(void)
     CU_ASSERT_EQUAL(ctr_text_key(path, "mode", value, sizeof value), -ENODATA);
     CU_ASSERT_EQUAL(ctr_text_first_line(path, value, sizeof value), 0);
     CU_ASSERT_STRING_EQUAL(value, "model\t\t: 17");
-    scratch_close();
+    scratch_clear();
     CU_ASSERT_EQUAL(ctr_text_key(path, "model", value, sizeof value), -ENOENT);
     CU_ASSERT_EQUAL(ctr_text_first_line(path, value, sizeof value), -ENOENT);
 }

@@ -141,9 +141,8 @@ static struct ctr_group *read_two_sets(void)
     char why[512] = "";
     struct ctr_group *g = NULL;
 
-    scratch_open();
     test_check(!ctr_group_read(&g, scratch_text("group", content), why, sizeof why), "%s", why);
-    scratch_close();
+    scratch_clear();
     return g;
 }
 

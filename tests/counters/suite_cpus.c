@@ -126,7 +126,6 @@ static void test_bad_cpus(void)
         { "like a_folder_with_a_name_that_is_much_too_long\n", ":1: value too long" },
     };
 
-    scratch_open();
     for (size_t i = 0; i < COUNT(bad); i++) {
         const char *path = scratch_text("cpu.cfg", bad[i].content);
         char folder[512], why[1024] = "", *slash;
@@ -140,7 +139,6 @@ static void test_bad_cpus(void)
         test_check(err == -EINVAL && strstr(why, bad[i].why), "'%s': error %d, '%s', expected '%s'", bad[i].content,
                    err, why, bad[i].why);
     }
-    scratch_close();
 }
 
 static const struct test_case cases[] = {

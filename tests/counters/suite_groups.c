@@ -58,7 +58,6 @@ static void test_bad_groups(void)
         { HEAD "EVENTS\n" TAIL, ":8: EVENTS without an event, 'EVENTS'" },
     };
 
-    scratch_open();
     for (size_t i = 0; i < COUNT(bad); i++) {
         char why[512] = "";
         const char *path = scratch_text("group", bad[i].content);
@@ -71,7 +70,6 @@ static void test_bad_groups(void)
         if (!err)
             ctr_group_free(g);
     }
-    scratch_close();
 }
 
 static void test_good_group(void)
@@ -83,7 +81,6 @@ static void test_good_group(void)
     char why[512] = "";
     struct ctr_group *g;
 
-    scratch_open();
     if (test_check(!ctr_group_read(&g, scratch_text("group", content), why, sizeof why), "refused: %s", why)) {
         CU_ASSERT_STRING_EQUAL(g->about, "one line about it");
         CU_ASSERT(!strncmp(g->uarch, "convolution-test-", strlen("convolution-test-")));
@@ -100,7 +97,6 @@ static void test_good_group(void)
         CU_ASSERT_STRING_EQUAL(g->meaning, "EVENTS\nis a word here.\n\n  # kept\n");
         ctr_group_free(g);
     }
-    scratch_close();
 }
 
 static void test_group_not_found(void)

@@ -407,7 +407,6 @@ static void results_read_back(void)
     char why[256] = "";
 
     CU_ASSERT_FATAL(a != NULL);
-    scratch_open();
     fill_result(a);
     CU_ASSERT(watch_result_write(a, scratch_path("r"), why, sizeof why) == 0);
     test_check(watch_result_read(b, scratch_path("r"), why, sizeof why) == 0, "%s", why);
@@ -416,7 +415,6 @@ static void results_read_back(void)
     CU_ASSERT(strstr(why, "/no/such/folder/r") != NULL);
     CU_ASSERT(watch_result_read(b, "/no/such/file", why, sizeof why) == -ENOENT);
     free(a);
-    scratch_close();
 }
 
 /* A result is refused if a byte is missing or too many, or a count goes beyond its array. */
@@ -426,7 +424,6 @@ static void broken_results_are_refused(void)
     char why[256];
 
     CU_ASSERT_FATAL(r != NULL);
-    scratch_open();
     for (int broken = 0; broken < 4; broken++) {
         FILE *file;
 
@@ -445,7 +442,6 @@ static void broken_results_are_refused(void)
     }
     CU_ASSERT(watch_result_read(r, scratch_text("r", "observation 2\nend\n"), why, sizeof why) == -EINVAL);
     free(r);
-    scratch_close();
 }
 
 static const struct test_case cases[] = {

@@ -21,7 +21,7 @@ struct onnx_case {
     struct onnx_graph *owner[3];                 /* of the graphs read */
 };
 
-/* Reads a case; a scratch folder (tests/scratch.h) has to be open. Returns 0, or -errno with a line in why. */
+/* Reads a case; files are in the scratch folder (tests/scratch.h). Returns 0, or -errno with a line in why. */
 int onnx_case_read(struct onnx_case *c, const char *folder, enum case_constants constants, struct exp_why *why);
 void onnx_case_free(struct onnx_case *c);
 

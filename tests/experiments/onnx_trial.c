@@ -234,12 +234,11 @@ void op_trial_all(struct op_trial (*make)(void), unsigned rounds)
 {
     unsigned ran = 0, n = test_rounds(rounds);
 
-    scratch_open();
     for (unsigned i = 0; i < n; i++) {
         struct op_trial t = make();
 
         ran += end(&t);
     }
-    scratch_close();
+    scratch_clear();
     test_check(2 * ran >= n, "only %u of %u cases ran", ran, n);
 }

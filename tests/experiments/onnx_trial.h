@@ -31,7 +31,7 @@ void op_trial_input(struct op_trial *t, size_t n_dims, const int64_t *dim);
 void op_trial_constant(struct op_trial *t, size_t n, const int64_t *value);
 void op_trial_no_input(struct op_trial *t);
 
-/* Ends the node, and reads the node as a network; a scratch folder (tests/scratch.h) is open. Returns as onnx_read. */
+/* Ends the node, and reads the node as a network, in the scratch folder (tests/scratch.h). Returns as onnx_read. */
 int op_trial_read(struct op_trial *t, struct onnx_graph **g, struct exp_why *why);
 
 /* Makes and runs `rounds` trials, and checks that most can run. */

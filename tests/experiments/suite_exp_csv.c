@@ -28,7 +28,7 @@ static const struct exp_csv_file every_second = { "t.csv", columns, 2, 2 * sizeo
 /* In a scratch folder, as the writer spells temporary names. */
 static const char *temp_path(void)
 {
-    scratch_open();
+    scratch_clear();
     return scratch_path("./t.csv");
 }
 
@@ -79,7 +79,6 @@ static void test_exact_text(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(in);
     text[fread(text, 1, sizeof text - 1, in)] = '\0';
     fclose(in);
-    scratch_close();
     CU_ASSERT_STRING_EQUAL(text, want);
 }
 
@@ -143,7 +142,6 @@ static void test_reads_back(void)
         check_rows(&t, row);
     }
     exp_table_release(&t);
-    scratch_close();
 }
 
 static void test_lone_empty_field(void)
@@ -159,7 +157,6 @@ static void test_lone_empty_field(void)
     CU_ASSERT_EQUAL_FATAL(exp_table_read(&t, path, &why), 0);
     CU_ASSERT_EQUAL(t.n_rows, 1);
     exp_table_release(&t);
-    scratch_close();
 }
 
 static void slip_nan(struct exp_csv *csv)
@@ -197,7 +194,7 @@ static void test_slips(void)
         test_check(err == -EINVAL, "slip %zu: %d", i, err);
         test_check(!strncmp(why.text, path, strlen(path)) && !strcmp(why.text + strlen(path), slips[i].why),
                    "slip %zu: %s", i, why.text);
-        scratch_close();
+        scratch_clear();
     }
 }
 

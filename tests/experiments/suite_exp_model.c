@@ -163,10 +163,9 @@ static int read_text(struct exp_model *m, const char *text, struct exp_why *why)
     const char *path;
     int err;
 
-    scratch_open();
     path = scratch_text("t.csv", text);
     err = exp_model_read(m, path, &line);
-    scratch_close();
+    scratch_clear();
     snprintf(why->text, sizeof why->text, "%s%s", *line.text ? "t.csv" : "",
              !strncmp(line.text, path, strlen(path)) ? line.text + strlen(path) : line.text);
     return err;
@@ -431,7 +430,6 @@ static void test_commas(void)
     struct exp_models m;
     struct exp_why why = { "" };
 
-    scratch_open();
     snprintf(path, sizeof path, "%s", scratch_text("a,b.csv", SMALLEST "\n1,1,1,1,1,1\n"));
     snprintf(list, sizeof list, " %s , vgg16,%s", path, scratch_text("c.csv", SMALLEST "\n1,1,1,1,1,1\n"));
     if (test_check(!exp_models_read(&m, experiments_dir(), list, "", &why), "%s", why.text)) {
@@ -440,7 +438,6 @@ static void test_commas(void)
     }
     CU_ASSERT_EQUAL(exp_models_next("vgg16 ,resnet18"), 6);
     CU_ASSERT_EQUAL(exp_models_next("no/such,file"), 7);
-    scratch_close();
 }
 
 extern const struct exp_question question_experiment, question_judge, question_peers, question_calibrate,

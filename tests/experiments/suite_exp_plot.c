@@ -24,7 +24,6 @@ static void set_up(struct fixture *f, const char *script, const char *fake)
 {
     char path[4096];
 
-    scratch_open();
     snprintf(f->top, sizeof f->top, "%s", scratch_path("."));
     snprintf(f->script, sizeof f->script, "%s", scratch_text("x.gp", script));
     snprintf(f->output, sizeof f->output, "%s", scratch_path("x.png"));
@@ -46,7 +45,7 @@ static void tear_down(struct fixture *f)
 {
     setenv("PATH", f->path, 1);
     free(f->path);
-    scratch_close();
+    scratch_clear();
 }
 
 static bool has_gnuplot(void)

@@ -128,13 +128,11 @@ static void test_reasons(void)
     b.progress = f.progress;
     CU_ASSERT_EQUAL(exp_replay_batch(&b, &why), -EINVAL);
     test_check(!strncmp(why.text, reason, strlen(reason)), "%s", why.text);
-    scratch_open();
     CU_ASSERT_FATAL(!exp_store_open(&store, scratch_path("s.sqlite"), &why));
     b.store = store;
     CU_ASSERT_EQUAL(exp_replay_batch(&b, &why), -EBADMSG);
     test_check(strstr(why.text, " replays failed, such as ") && strstr(why.text, reason), "%s", why.text);
     exp_store_close(store);
-    scratch_close();
     exp_replay_fail(&b, e, 0, -ENOMEM, &why);
     CU_ASSERT(!strncmp(why.text, "out of memory while replaying ", 30) && strstr(why.text, " on toy"));
     exp_replay_fail(&b, e, 0, -EAGAIN, &why);

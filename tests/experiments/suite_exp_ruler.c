@@ -55,7 +55,7 @@ static const struct situation situations[] = {
     { "all but the first two things disturbed", ALL(1), ALL(1.5), ALL(1), 18, 144, 18, false },
 };
 
-/* The reading of a thing in a round; the neighbour disturbs the last things first. */
+/* The reading of a thing in a round; the neighbour disturbs the last n_things things. */
 static struct exp_mark reading(const struct situation *s, size_t thing, size_t round)
 {
     const bool is_met = thing >= N_THINGS - s->n_things;

@@ -304,10 +304,8 @@ static const struct file_case batches[] = {
 
 static void test_batches(void)
 {
-    scratch_open();
     scratch_text("inner", A "ni\n--dir=BWD_D " A "nx --dir=FWD_D");
     check_files(batches, COUNT(batches));
-    scratch_close();
 }
 
 static void test_images(void)
@@ -315,14 +313,12 @@ static void test_images(void)
     struct exp_model m;
     struct exp_why why = { "" };
 
-    scratch_open();
     CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, "", scratch_text("set", A " --mb=7 " A " --mb=0 " A), &why), 0);
     CU_ASSERT_EQUAL_FATAL(m.n_layers, 3);
     CU_ASSERT_EQUAL(m.layer[0].problem.n, 1);
     CU_ASSERT_EQUAL(m.layer[1].problem.n, 7);
     CU_ASSERT_EQUAL(m.layer[2].problem.n, 1);
     exp_model_release(&m);
-    scratch_close();
 }
 
 /* Lines as oneDNN 2.6, 3.5 and 1.0 print them; each is an execution of a convolution. */
@@ -403,9 +399,7 @@ static const struct file_case logs[] = {
 
 static void test_logs(void)
 {
-    scratch_open();
     check_files(logs, COUNT(logs));
-    scratch_close();
 }
 
 /* A layer that ran more often than the model has layers is folded first. */
@@ -415,7 +409,6 @@ static void test_long_logs(void)
     static const char *const lines[] = { FORWARD(A), FORWARD(B) };
     char *text = malloc(N * sizeof FORWARD(A) + 1), *at = text, out[1024];
 
-    scratch_open();
     CU_ASSERT_FATAL(text != NULL);
     for (size_t i = 0; i < N; i++)
         at = stpcpy(at, lines[i % 2]);
@@ -424,7 +417,6 @@ static void test_long_logs(void)
     strcpy(at, FORWARD(A)); /* now the line does not repeat */
     CU_ASSERT_EQUAL(read_file("run.log", text, out, sizeof out), -EINVAL);
     test_check(!strcmp(out, "run.log: 100003 convolutions that do not repeat; at most 100000"), "'%s'", out);
-    scratch_close();
     free(text);
 }
 
@@ -434,7 +426,6 @@ static void test_many_batches(void)
     enum { N_LINES = 40, DEPTH = 7 };
     char text[N_LINES * 16], name[8], out[1024];
 
-    scratch_open();
     for (int level = 1; level <= DEPTH; level++) {
         snprintf(name, sizeof name, "f%d", level);
         for (int i = 0; i < N_LINES; i++)
@@ -446,7 +437,6 @@ static void test_many_batches(void)
         snprintf(text + (size_t)i * 11, sizeof text - (size_t)i * 11, "--batch=f2\n");
     CU_ASSERT_EQUAL(read_file("f1", text, out, sizeof out), -EINVAL);
     test_check(strstr(out, "batch files within batch files, more than 10000, or 64 MiB, 'f7'") != NULL, "'%s'", out);
-    scratch_close();
 }
 
 /* A descriptor is a model of its own, named by the whole descriptor without the descriptor's own name. */

@@ -144,10 +144,8 @@ static void networks_of_a_node(void)
     }
     t = exp_new(1, sizeof *t);
     if (toy_setup(&t->setup, "", "")) {
-        scratch_open();
         for (size_t i = 0; i < COUNT(folders); i++)
             try_folder(t, folders[i]);
-        scratch_close();
         printf("\n    of %u official tests %u ran as networks", t->found, t->ran);
         test_check(t->ran >= 600, "only %u official tests ran as networks", t->ran);
     }

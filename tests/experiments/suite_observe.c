@@ -23,14 +23,12 @@ static void sconv_streams_equal_their_replay(void)
 
     if (!n)
         return;
-    scratch_open();
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < COUNT(observed_small); k++) {
             observed_check_stream(&place[i], observed_small[k], "sconv_is", k % 2, k > 1);
             observed_check_stream(&place[i], observed_small[k], "sconv_ws", !(k % 2), k < 2);
         }
     }
-    scratch_close();
 }
 
 /* More multiply-adds than OpenBLAS gives to its small-matrix kernels; several blocks of the reduction. */
@@ -47,13 +45,11 @@ static void base_streams_have_the_replays_totals(void)
 
     if (!r)
         return;
-    scratch_open();
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < COUNT(problems); k++)
             observed_check_totals(&place[i], problems[k], "base", k == 2, r);
     }
     free(r);
-    scratch_close();
 }
 
 /* OpenBLAS has an order of its own inside a step: the sums are compared, not the streams. */
@@ -65,14 +61,12 @@ static void openblas_micro_kernels_have_the_replays_totals(void)
 
     if (!r)
         return;
-    scratch_open();
     for (size_t i = 0; i < n; i++) {
         place[i].ukr = "openblas";
         for (size_t k = 0; k < COUNT(observed_small); k++)
             observed_check_totals(&place[i], observed_small[k], k % 2 ? "sconv_is" : "sconv_ws", false, r);
     }
     free(r);
-    scratch_close();
 }
 
 /* A failed run gives a reason of one line, and leaves nothing. */
@@ -87,7 +81,6 @@ static void failed_runs_say_why(void)
 
     CU_ASSERT_FATAL(r != NULL);
     if (observed_find_places(place)) {
-        scratch_open();
         observed_plan(&l, &place[0], p, "sconv_is", false);
         wrong = place[0];
         wrong.machine = "no/such.cfg";
@@ -106,7 +99,6 @@ static void failed_runs_say_why(void)
         CU_ASSERT(observed_run(&l, &wrong, false, r, &why) != 0);
         CU_ASSERT(access(scratch_path("r"), F_OK) != 0);
         observed_release(&l);
-        scratch_close();
     }
     free(r);
 }

@@ -63,14 +63,12 @@ static void stacks_are_those_on_record(void)
     struct observed_place place[2];
     size_t n_places = observed_find_places(place);
 
-    scratch_open();
     for (size_t i = 0; i < n_places * COUNT(algos) * COUNT(observed_unfitted); i++) {
         const struct observed_place *p = &place[i / (COUNT(algos) * COUNT(observed_unfitted))];
 
         check_stack(p, &observed_unfitted[i % COUNT(observed_unfitted)],
                     algos[i / COUNT(observed_unfitted) % COUNT(algos)], p->emulator->isa == CPU_ISA_MMA ? 0.1 : 0.05);
     }
-    scratch_close();
 }
 
 /* The table of AVX-512 code, which no emulator runs. */
@@ -80,10 +78,8 @@ static void stacks_with_avx512_are_those_on_record(void)
     struct observed_place p;
     bool is_there = observed_find_copied(&p, "f32_16x24__avx512", "sim/machines/spr.cfg");
 
-    scratch_open();
     for (size_t i = 0; is_there && i < COUNT(algos) * COUNT(observed_unfitted); i++)
         check_stack(&p, &observed_unfitted[i % COUNT(observed_unfitted)], algos[i / COUNT(observed_unfitted)], 0.05);
-    scratch_close();
 }
 
 /*
@@ -119,7 +115,6 @@ static void copies_show_what_an_emulator_shows(void)
     bool is_there = observed_find_places(emulated) && emulated[0].emulator->isa == CPU_ISA_AVX2 &&
                     observed_find_copied(&copied, emulated[0].ukr, emulated[0].machine);
 
-    scratch_open();
     for (size_t i = 0; is_there && i < COUNT(algos) * COUNT(observed_unfitted); i++) {
         double most = strcmp(algos[i / COUNT(observed_unfitted)], "base") ? 0 : OF_THE_LIBRARY;
         struct exp_stack_sample is, want;
@@ -139,7 +134,6 @@ static void copies_show_what_an_emulator_shows(void)
         }
         observed_release(&l);
     }
-    scratch_close();
 }
 
 /* The most accesses beside the tensors: of a micro-kernel call, and for each access of packing to the tensors. */
@@ -176,7 +170,6 @@ static void calls_of_a_run_cost_next_to_nothing(void)
     struct observed_place place[3];
     size_t n_places = find_all_places(place);
 
-    scratch_open();
     for (size_t i = 0; i < n_places; i++) {
         const struct overhead *most = overhead_of(place[i].ukr);
         struct exp_stack_sample sample;
@@ -193,7 +186,6 @@ static void calls_of_a_run_cost_next_to_nothing(void)
         }
         observed_release(&l);
     }
-    scratch_close();
 }
 
 static void packing_costs_little_beside_its_panels(void)
@@ -202,7 +194,6 @@ static void packing_costs_little_beside_its_panels(void)
     struct observed_place place[3];
     size_t n_places = find_all_places(place);
 
-    scratch_open();
     for (size_t i = 0; i < n_places * COUNT(algos); i++) {
         const struct observed_place *p = &place[i / COUNT(algos)];
         const struct overhead *most = overhead_of(p->ukr);
@@ -221,7 +212,6 @@ static void packing_costs_little_beside_its_panels(void)
         }
         observed_release(&l);
     }
-    scratch_close();
 }
 
 static const struct test_case cases[] = {

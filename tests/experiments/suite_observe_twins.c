@@ -103,7 +103,6 @@ static void twins_do_what_is_replayed(void)
     struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(r != NULL);
-    scratch_open();
     for (size_t k = 0; is_there && k < 2 * COUNT(observed_small) * COUNT(ukrs); k++) {
         place.ukr = ukrs[k / 2 % COUNT(ukrs)];
         if (!conv_ukr_runs(conv_ukr_find(place.ukr)))
@@ -115,7 +114,6 @@ static void twins_do_what_is_replayed(void)
             check_equal(&l, r, place.ukr);
         observed_release(&l);
     }
-    scratch_close();
     free(r);
 }
 
@@ -140,7 +138,6 @@ static void openblas_streams_equal_their_replay(void)
     struct observed_place place;
     bool is_there = observed_find_twin(&place);
 
-    scratch_open();
     for (size_t i = 0; is_there && i < COUNT(cores); i++) {
         place.core = cores[i].core;
         place.ukr = cores[i].ukr;
@@ -149,7 +146,6 @@ static void openblas_streams_equal_their_replay(void)
             observed_check_stream(&place, problems[k], "sconv_openblas", false, true);
         }
     }
-    scratch_close();
 }
 
 /* Watches a layer that fills the ring of recorded accesses many times, and a part of the layer. */
@@ -167,7 +163,6 @@ static void twins_watch_openblas(void)
     if (observed_find_twin(&place) && conv_ukr_runs(conv_ukr_find("f32_16x24__avx512"))) {
         place.ukr = "f32_16x24__avx512";
         place.core = "SkylakeX";
-        scratch_open();
         for (size_t k = 0; k < 2 * COUNT(algos); k++)
             observed_check_totals(&place, problem, algos[k % 2], k > 1, r);
         place.machine = "sim/machines/spr.cfg"; /* prefetchers notice another order; prefetches are heeded */
@@ -181,7 +176,6 @@ static void twins_watch_openblas(void)
         CU_ASSERT(observed_run(&l, &place, false, r, &why) == -EIO);
         test_check(strstr(why.text, "sgemm_small_kernel_b0_") != NULL, "%s", why.text);
         observed_release(&l);
-        scratch_close();
     }
     free(r);
 }
@@ -196,7 +190,6 @@ static void copies_touch_what_is_replayed(void)
     struct exp_why why = { "" };
 
     CU_ASSERT_FATAL(r != NULL);
-    scratch_open();
     for (size_t i = 0; is_there && i < COUNT(algos) * COUNT(observed_unfitted); i++) {
         struct observed_layer l;
 
@@ -206,7 +199,6 @@ static void copies_touch_what_is_replayed(void)
             check_by(check_numbers, &l, r, p.ukr);
         observed_release(&l);
     }
-    scratch_close();
     free(r);
 }
 

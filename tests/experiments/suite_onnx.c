@@ -29,7 +29,6 @@ static void a_graph_has_values_and_nodes(void)
     struct onnx_graph *g;
     const struct onnx_value *f;
 
-    scratch_open();
     g = onnx_written_as(onnx_write_small(), NULL);
     f = onnx_value_named(g, "f");
     CU_ASSERT_STRING_EQUAL(g->name, "net");
@@ -46,7 +45,6 @@ static void a_graph_has_values_and_nodes(void)
     CU_ASSERT_TRUE(onnx_is(&g->node[0], "Conv") && !onnx_is(&g->node[0], "Relu"));
     CU_ASSERT_PTR_NULL(onnx_in(g, &g->node[0], 2));
     onnx_free(g);
-    scratch_close();
 }
 
 static void nodes_stand_behind_what_they_need(void)
@@ -54,7 +52,6 @@ static void nodes_stand_behind_what_they_need(void)
     struct onnx_writer *w;
     struct onnx_graph *g;
 
-    scratch_open();
     w = onnx_write_begin();
     onnx_write_node(w, "Relu", "last", "b", "y");
     onnx_write_node(w, "Add", "middle", "a,x", "b");
@@ -66,14 +63,12 @@ static void nodes_stand_behind_what_they_need(void)
     CU_ASSERT_EQUAL(onnx_value_named(g, "y")->producer, 2);
     CU_ASSERT_EQUAL(g->node[0].number, 3);
     onnx_free(g);
-    scratch_close();
 }
 
 static void what_makes_no_network_is_named(void)
 {
     struct onnx_writer *w;
 
-    scratch_open();
     w = onnx_write_begin();
     onnx_write_node(w, "Add", "one", "x,b", "a");
     onnx_write_node(w, "Relu", "two", "a", "b");
@@ -96,7 +91,6 @@ static void what_makes_no_network_is_named(void)
     w = onnx_write_begin();
     onnx_write_node(w, "", "idle", "x", "y");
     refuse(w, "node 1 ('idle') has no operator");
-    scratch_close();
 }
 
 /* Printed names have no control characters and are UTF-8. Names of values stay distinct. */
@@ -105,7 +99,6 @@ static void names_can_be_printed(void)
     struct onnx_writer *w = onnx_write_begin();
     struct onnx_graph *g;
 
-    scratch_open();
     onnx_write_node(w, "Relu", "a\x1b[31m\n\xc3\xa9", "x", "v\x1b");
     onnx_write_node(w, "Relu", "b\xff\xc2\x9b\xed\xa0\x80", "v\x1b", "v\x07");
     onnx_write_node(w, "Relu\x1b", "\xe2\x82\xac", "v\x07", "y");
@@ -119,7 +112,6 @@ static void names_can_be_printed(void)
                    strcmp(onnx_out(g, &g->node[0], 0)->name, onnx_out(g, &g->node[1], 0)->name),
                "'%s' and '%s'", onnx_out(g, &g->node[0], 0)->name, onnx_out(g, &g->node[1], 0)->name);
     onnx_free(g);
-    scratch_close();
 }
 
 /* The message names a type that runs as a second type; scalars and folded constants are not named. */
@@ -134,7 +126,6 @@ static void types_that_run_as_others_are_said(void)
                   { ONNX_BFLOAT16, "Elements of bfloat16 in the file run as float (fp32) here." },
                   { ONNX_DOUBLE, "Elements of double in the file run as float (fp32) here." } };
 
-    scratch_open();
     for (size_t i = 0; i < COUNT(lines); i++) {
         struct onnx_writer *w = onnx_write_begin();
         struct onnx_graph *g;
@@ -147,12 +138,10 @@ static void types_that_run_as_others_are_said(void)
         CU_ASSERT_STRING_EQUAL(text, lines[i].says);
         onnx_free(g);
     }
-    scratch_close();
 }
 
 static void opsets_are_those_that_are_read(void)
 {
-    scratch_open();
     for (int64_t opset = ONNX_OLDEST_OPSET - 1; opset <= ONNX_NEWEST_OPSET + 2; opset++) {
         struct onnx_writer *w = onnx_write_small();
         char says[80];
@@ -164,7 +153,6 @@ static void opsets_are_those_that_are_read(void)
         else
             onnx_free(onnx_written_as(w, NULL));
     }
-    scratch_close();
 }
 
 /* "ai.onnx" is another name of the standard operators; two opsets of the standard operators are a contradiction. */
@@ -174,7 +162,6 @@ static void one_opset_counts(void)
     Onnx__ModelProto *m = onnx_writer_model(w);
     Onnx__OperatorSetIdProto *second = exp_new(1, sizeof *second);
 
-    scratch_open();
     onnx__operator_set_id_proto__init(second);
     second->domain = exp_copy_text("ai.onnx");
     second->has_version = 1;
@@ -182,7 +169,6 @@ static void one_opset_counts(void)
     m->opset_import = exp_resize(m->opset_import, 2, sizeof *m->opset_import);
     m->opset_import[m->n_opset_import++] = second;
     refuse(w, "it says opset 13 and opset 11");
-    scratch_close();
 }
 
 /* ---- constants ---- */
@@ -227,7 +213,6 @@ static void check_constant(struct onnx_writer *w, enum onnx_type type, size_t n,
 /* Types with few bits have names; a constant of a small type has a shape and no elements. */
 static void small_types_have_names(void)
 {
-    scratch_open();
     for (int32_t type = ONNX_FLOAT8E4M3FN; type <= ONNX_INT2; type++) {
         struct onnx_writer *w;
         Onnx__TensorProto *t = begin_constant(&w, type, 4);
@@ -241,7 +226,6 @@ static void small_types_have_names(void)
                    "type %d", (int)type);
         onnx_free(g);
     }
-    scratch_close();
 }
 
 static void raw_constants_have_all_types(void)
@@ -269,12 +253,10 @@ static void raw_constants_have_all_types(void)
     };
     struct onnx_writer *w;
 
-    scratch_open();
     for (size_t i = 0; i < COUNT(cases); i++) {
         set_raw(begin_constant(&w, (int32_t)cases[i].stored, 2), cases[i].raw, 2 * onnx_type_bytes(cases[i].stored));
         check_constant(w, cases[i].type, 2, cases[i].expected);
     }
-    scratch_close();
 }
 
 /* Begins a constant of two elements without raw data. */
@@ -293,7 +275,6 @@ static void constants_may_be_in_fields_of_their_types(void)
     struct onnx_writer *w;
     Onnx__TensorProto *t;
 
-    scratch_open();
     t = begin_typed(&w, ONNX_FLOAT);
     t->float_data = exp_copy_bytes((float[]){ 3, 2 }, t->n_float_data = 2, sizeof(float));
     check_constant(w, ONNX_FLOAT, 2, expected);
@@ -314,7 +295,6 @@ static void constants_may_be_in_fields_of_their_types(void)
     t = begin_typed(&w, ONNX_FLOAT16);
     t->int32_data = exp_copy_bytes((int32_t[]){ 0x4200, 0x4000 }, t->n_int32_data = 2, sizeof(int32_t));
     check_constant(w, ONNX_FLOAT, 2, expected);
-    scratch_close();
 }
 
 static void constants_of_the_wrong_size_are_refused(void)
@@ -322,7 +302,6 @@ static void constants_of_the_wrong_size_are_refused(void)
     struct onnx_writer *w;
     Onnx__TensorProto *t;
 
-    scratch_open();
     set_raw(begin_constant(&w, ONNX_FLOAT, 2), "1234567", 7);
     refuse(w, "initializer 'k': shape 2 of float is 8 bytes, and its raw_data has 7");
     set_raw(begin_constant(&w, ONNX_FLOAT, INT64_C(1) << 30), "1234", 4);
@@ -339,7 +318,6 @@ static void constants_of_the_wrong_size_are_refused(void)
     free(t->dims);
     t->dims = exp_new(t->n_dims = ONNX_MAX_DIMS + 1, sizeof *t->dims);
     refuse(w, "9 dimensions, and at most 8 are read");
-    scratch_close();
 }
 
 /* ---- data beside the file ---- */
@@ -375,7 +353,6 @@ static void data_may_lie_beside_the_file(void)
     static const float data[] = { 9, 3, 2, 7, 5, 6 };
     char *scratch;
 
-    scratch_open();
     scratch = strdup(scratch_path("."));
     scratch_write("data.bin", data, sizeof data);
     check_constant(begin_external("data.bin", "4", "8"), ONNX_FLOAT, 2, (double[]){ 3, 2 });
@@ -393,7 +370,6 @@ static void data_may_lie_beside_the_file(void)
     onnx_refused(onnx_written(begin_external("none.bin", NULL, NULL), "net.onnx"), NULL, -ENOENT,
                  "'none.bin': No such file");
     free(scratch);
-    scratch_close();
 }
 
 /*
@@ -444,7 +420,6 @@ static void links_of_a_cache_are_followed_if_asked(void)
         struct exp_why why;
         char *path;
 
-        scratch_open();
         path = lay_cache(lines[i].leads_to);
         onnx_refused(path, NULL, err, lines[i].says);
         if (lines[i].says_if_asked)
@@ -452,7 +427,7 @@ static void links_of_a_cache_are_followed_if_asked(void)
         else if (test_check(!onnx_read(&g, path, &ask, &why), "%s: %s", lines[i].leads_to, why.text))
             onnx_free(g);
         free(path);
-        scratch_close();
+        scratch_clear();
     }
 }
 
@@ -472,14 +447,12 @@ static void a_cache_is_no_way_out(void)
     const struct onnx_ask ask = { .links = true };
     char *path;
 
-    scratch_open();
     path = lay_cache("../../../blobs/bbbb");
     CU_ASSERT_EQUAL(rename(scratch_path("cache/blobs"), scratch_path("elsewhere")), 0);
     CU_ASSERT_EQUAL(symlink("../elsewhere", scratch_path("cache/blobs")), 0);
     onnx_refused(path, &ask, -EINVAL, "a link leads out; put a copy");
     free(path);
-    scratch_close();
-    scratch_open();
+    scratch_clear();
     path = lay_cache("../../../blobs/folder");
     CU_ASSERT_EQUAL(mkdir(scratch_path("cache/blobs/folder"), 0700), 0);
     refused_with_links(path, "not a file");
@@ -489,14 +462,12 @@ static void a_cache_is_no_way_out(void)
     free(path);
     onnx_refused(onnx_written(begin_external("../outside", NULL, NULL), "net.onnx"), &ask, -EINVAL,
                  "'../outside': not in the folder of the network");
-    scratch_close();
 }
 
 /* ---- files that are no network ---- */
 
 static void what_is_no_network_is_refused(void)
 {
-    scratch_open();
     onnx_refused(scratch_text("empty.onnx", ""), NULL, -EINVAL, "the file is empty");
     onnx_refused(scratch_path("."), NULL, -EINVAL, "not a file");
     onnx_refused(scratch_path("none.onnx"), NULL, -ENOENT, "No such file");
@@ -505,7 +476,6 @@ static void what_is_no_network_is_refused(void)
     onnx_refused(scratch_write("long.onnx", "\x3a\x7f", 2), NULL, -EINVAL, "a field longer than what is left");
     onnx_refused(scratch_write("wire.onnx", "\x0f", 1), NULL, -EINVAL, "a field of an unknown kind");
     onnx_refused(scratch_write("type.onnx", "\x3d\0\0\0\0", 5), NULL, -EINVAL, "a field has the type of another");
-    scratch_close();
 }
 
 /* Files that users may give in place of a network: the message names the kind of file, and says what to do. */
@@ -546,20 +516,16 @@ static void other_files_are_named(void)
         FILE_OF("\x08\x01\x12\x0fsaved_model_abc", "there is no network in it; it looks like a graph of TensorFlow"),
     };
 
-    scratch_open();
     for (size_t i = 0; i < COUNT(files); i++)
         onnx_refused(scratch_write("other.onnx", files[i].bytes, files[i].n), NULL, -EINVAL, files[i].says);
-    scratch_close();
 }
 
 /* The weights beside a network may be a pointer as well: a clone without Git LFS has both. */
 static void pointers_in_place_of_weights_are_named(void)
 {
-    scratch_open();
     scratch_text("data.bin", "version https://git-lfs.github.com/spec/v1\n");
     refuse(begin_external("data.bin", "4", "80"), "length 80, in 43 bytes; it is a pointer of Git LFS");
     refuse(begin_external("data.bin", "0", NULL), "has 43; it is a pointer of Git LFS");
-    scratch_close();
 }
 
 static void tar_archives_are_named(void)
@@ -567,9 +533,7 @@ static void tar_archives_are_named(void)
     char tar[512] = "model.onnx";
 
     memcpy(tar + 257, "ustar", 5);
-    scratch_open();
     onnx_refused(scratch_write("other.onnx", tar, sizeof tar), NULL, -EINVAL, "it is a tar archive");
-    scratch_close();
 }
 
 /* An optional graph in an attribute of a node of a graph, and so on: each level takes five bytes at most. */
@@ -591,9 +555,7 @@ static void deep_nesting_is_refused(void)
         memcpy(at, head, n);
         bytes += n;
     }
-    scratch_open();
     onnx_refused(scratch_write("deep.onnx", at, bytes), NULL, -EINVAL, "messages nested more than 64 deep");
-    scratch_close();
     free(deep);
 }
 
@@ -612,12 +574,10 @@ static void a_network_cut_anywhere_is_read_or_refused(void)
     uint8_t *whole;
     size_t n;
 
-    scratch_open();
     whole = bytes_of(onnx_written(onnx_write_small(), "net.onnx"), &n);
     for (size_t i = 0; i < n; i++)
         test_check(fuzz_onnx(whole, i), "the first %zu of %zu bytes", i, n);
     free(whole);
-    scratch_close();
 }
 
 static void bytes_changed_anywhere_are_read_or_refused(void)
@@ -625,7 +585,6 @@ static void bytes_changed_anywhere_are_read_or_refused(void)
     uint8_t *whole, *changed;
     size_t n;
 
-    scratch_open();
     whole = bytes_of(onnx_written(onnx_write_small(), "net.onnx"), &n);
     for (unsigned round = 0; round < test_rounds(1000); round++) {
         changed = exp_copy_bytes(whole, n, 1);
@@ -635,7 +594,6 @@ static void bytes_changed_anywhere_are_read_or_refused(void)
         free(changed);
     }
     free(whole);
-    scratch_close();
 }
 
 static void the_official_tests_are_read(void)

@@ -78,7 +78,6 @@ static void no_operator_walks_through_a_constant_of_one_number(void)
                                          { INT64_C(1) << 50, 0, 1 },
                                          { INT64_C(1) << 50, 1, 0 } };
 
-    scratch_open();
     for (size_t op = 0; infer_operator(op); op++) {
         for (size_t s = 0; s < COUNT(shapes); s++) {
             try_operator(infer_operator(op), shapes[s], 3, 1, "");
@@ -86,7 +85,6 @@ static void no_operator_walks_through_a_constant_of_one_number(void)
                 try_operator(infer_operator(op), shapes[s], 3, 2 + (k == 1), others[k]);
         }
     }
-    scratch_close();
 }
 
 /* Tests constants stored in the file: a dimension of 0 makes large shapes cheap. */
@@ -110,14 +108,12 @@ static void an_empty_constant_takes_no_time(void)
     static const int64_t shapes[][3] = { { INT64_C(1) << 50, 0, 3 }, { INT64_C(1) << 50, 3, 0 } };
     static const char *const in[] = { "x,x", "x,zero", "x,none" };
 
-    scratch_open();
     for (size_t op = 0; infer_operator(op); op++) {
         for (size_t s = 0; s < COUNT(shapes); s++) {
             for (size_t i = 0; i < COUNT(in); i++)
                 try_empty(infer_operator(op), shapes[s], in[i]);
         }
     }
-    scratch_close();
 }
 
 /* Adds the attribute "value", a tensor of one float, to the last node. */
@@ -145,7 +141,6 @@ static void constants_of_one_number_are_reduced_in_one_step(void)
     } lines[] = { { "ReduceSum", 0.5F, 0x1p50F }, { "ReduceSum", 0, 0 },   { "ReduceMax", -3, -3 },
                   { "ReduceMin", 3, 3 },          { "ReduceProd", -1, 1 }, { "ReduceProd", 2, INFINITY } };
 
-    scratch_open();
     for (size_t i = 0; i < COUNT(lines); i++) {
         struct onnx_writer *w = onnx_writer_new("net", 12);
         const struct onnx_value *y;
@@ -160,7 +155,6 @@ static void constants_of_one_number_are_reduced_in_one_step(void)
                    lines[i].op, (double)lines[i].value, onnx_element(y, 0), (double)lines[i].want);
         onnx_free(g);
     }
-    scratch_close();
 }
 
 /* Many nodes, each of which may visit the file's constants: the file's limit stops the nodes together. */
@@ -175,7 +169,6 @@ static void many_nodes_share_what_may_be_done(void)
     size_t folded = 0;
     struct stat s;
 
-    scratch_open();
     onnx_write_floats(w, "x", DIMS(ELEMENTS), exp_new(ELEMENTS, sizeof(float)));
     for (size_t i = 0; i < NODES; i++) {
         char out[20];
@@ -191,7 +184,6 @@ static void many_nodes_share_what_may_be_done(void)
     test_check(folded && folded * ELEMENTS <= ONNX_MAY_VISIT + (size_t)s.st_size, "%zu of %d nodes are folded", folded,
                NODES);
     onnx_free(g);
-    scratch_close();
 }
 
 static const struct test_case cases[] = {

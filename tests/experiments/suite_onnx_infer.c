@@ -84,10 +84,9 @@ static void try_line(const struct onnx_line *l)
 
 static void try_lines(const struct onnx_line *line, size_t n)
 {
-    scratch_open();
     for (size_t i = 0; i < n; i++)
         try_line(&line[i]);
-    scratch_close();
+    scratch_clear();
 }
 
 #define TRY(...)                                                                                                       \
@@ -423,7 +422,6 @@ static int64_t count_windows(int64_t in, int64_t begin, int64_t end, int64_t spa
 
 static void random_windows_are_counted_one_by_one(void)
 {
-    scratch_open();
     for (unsigned i = 0; i < test_rounds(200); i++) {
         const int64_t in = rng_range(1, 20), kernel = rng_range(1, 4), stride = rng_range(1, 5);
         const int64_t dilation = rng_range(1, 3), span = (kernel - 1) * dilation + 1, begin = rng_range(0, 3);
@@ -439,7 +437,6 @@ static void random_windows_are_counted_one_by_one(void)
         snprintf(y, sizeof y, "1x1x%lld", (long long)n);
         try_line(&(struct onnx_line){ 13, "MaxPool", x, attributes, n ? y : "!its kernel spans" });
     }
-    scratch_close();
 }
 
 /* Takes elements as Python does, from numbers below. Returns how many. */
@@ -459,7 +456,6 @@ static size_t take_slice(int64_t size, int64_t start, int64_t end, int64_t step,
 
 static void random_slices_take_what_python_takes(void)
 {
-    scratch_open();
     for (unsigned i = 0; i < test_rounds(200); i++) {
         const int64_t size = rng_range(1, 9), start = rng_range(-12, 12), end = rng_range(-12, 12);
         const int64_t step = rng_range(1, 4) * (rng_below(2) ? 1 : -1);
@@ -476,7 +472,6 @@ static void random_slices_take_what_python_takes(void)
         snprintf(out + strlen(out), sizeof out - strlen(out), "]");
         try_line(&(struct onnx_line){ 13, "Slice", in, "", out });
     }
-    scratch_close();
 }
 
 static const struct test_case cases[] = {

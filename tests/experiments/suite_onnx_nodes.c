@@ -261,10 +261,8 @@ static void test_official(void)
     const unsigned failed = CU_get_number_of_failures();
     struct totals t = { 0 };
 
-    scratch_open();
     for (size_t i = 0; i < COUNT(folders); i++)
         try_folder(folders[i], &t);
-    scratch_close();
     if (!t.found) {
         test_skip("%s is not there (package libonnx-testdata)", DATA);
         return;

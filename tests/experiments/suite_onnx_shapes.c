@@ -41,7 +41,6 @@ static void what_is_left_open_is_asked_for(void)
     struct onnx_graph *g;
     const char *path;
 
-    scratch_open();
     g = onnx_written_as(begin_open(), &(struct onnx_ask){ .input = "3x6x7" });
     CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(1, 3, 6, 7)) && onnx_has_shape(g, "z", DIMS(1, 3, 6, 7)));
     onnx_free(g);
@@ -66,7 +65,6 @@ static void what_is_left_open_is_asked_for(void)
                  "node 'sum' (Add): shapes 1x3x6x7 and 1x3x6x8");
     onnx_refused(path, &(struct onnx_ask){ .input = "9000000000000000000x9000000000000000000x9" }, -EOVERFLOW,
                  "is too large");
-    scratch_close();
 }
 
 /* A network that repeats the batch in a reshape. */
@@ -96,7 +94,6 @@ static void slips_in_input_are_told(void)
         { "=2x4x4", "'=2x4x4' is no size of an input" },
     };
 
-    scratch_open();
     for (size_t i = 0; i < 2 * COUNT(lines); i++) {
         struct onnx_writer *w = onnx_write_small();
         Onnx__TensorShapeProto__Dimension *d = onnx_writer_model(w)->graph->input[0]->type->tensor_type->shape->dim[3];
@@ -109,14 +106,12 @@ static void slips_in_input_are_told(void)
         onnx_refused(onnx_written(w, "net.onnx"), &(struct onnx_ask){ .input = lines[i / 2].input }, -EINVAL,
                      i < 4 && !is_open ? "is no size of an input of this network" : lines[i / 2].says);
     }
-    scratch_close();
 }
 
 static void another_batch_replaces_that_of_reshapes(void)
 {
     struct onnx_graph *g;
 
-    scratch_open();
     g = onnx_written_as(begin_reshape((int64_t[]){ 1, 32 }), &(struct onnx_ask){ .batch = 5 });
     CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(5, 32)));
     CU_ASSERT_EQUAL(onnx_element_int(onnx_value_named(g, "to"), 0), 5);
@@ -131,7 +126,6 @@ static void another_batch_replaces_that_of_reshapes(void)
     g = onnx_written_as(begin_reshape((int64_t[]){ 1, -1 }), NULL);
     CU_ASSERT_TRUE(onnx_has_shape(g, "y", DIMS(1, 32)));
     onnx_free(g);
-    scratch_close();
 }
 
 /* A node of an unknown operator may have the shapes stated by the file, if the ask changes nothing. */
@@ -140,7 +134,6 @@ static void stated_shapes_serve_where_an_operator_is_not_known(void)
     struct onnx_writer *w;
     struct onnx_graph *g;
 
-    scratch_open();
     for (unsigned batch = 0; batch < 2; batch++) {
         w = onnx_write_begin();
         onnx_write_node(w, "Mystery", "what", "x", "y");
@@ -149,7 +142,6 @@ static void stated_shapes_serve_where_an_operator_is_not_known(void)
         CU_ASSERT_EQUAL(!g->node[0].why_no_shape, !batch);
         onnx_free(g);
     }
-    scratch_close();
 }
 
 /* ---- convolutions ---- */
@@ -181,7 +173,6 @@ static void convolutions_become_problems(void)
 {
     struct onnx_writer *w;
 
-    scratch_open();
     w = begin_conv("Conv", DIMS(2, 4, 9, 11), (int64_t[]){ 6, 2, 3, 5 });
     onnx_write_ints(w, "strides", DIMS(2, 3));
     onnx_write_ints(w, "dilations", DIMS(3, 2));
@@ -202,7 +193,6 @@ static void convolutions_become_problems(void)
     onnx_write_ints(w, "strides", DIMS(2, 2));
     check_problem(w, &(struct conv_problem){ IMAGES(1, 1, 6, 6), FILTERS(1, 4, 4), PADDING(1, 1, 1, 1), STRIDES(2, 2),
                                              DILATIONS(1, 1), .groups = 1 });
-    scratch_close();
 }
 
 static void no_problem(struct onnx_writer *w, const char *words)
@@ -218,11 +208,9 @@ static void no_problem(struct onnx_writer *w, const char *words)
 
 static void other_convolutions_say_why_they_are_none(void)
 {
-    scratch_open();
     no_problem(begin_conv("ConvTranspose", DIMS(1, 2, 5, 5), (int64_t[]){ 2, 3, 3, 3 }), "ConvTranspose is no forward");
     no_problem(begin_conv("Conv", DIMS(1, 2, 5, 5, 5), (int64_t[]){ 2, 2, 3, 3, 3 }), "3 spatial dimensions");
     no_problem(begin_conv("Conv", DIMS(0, 2, 5, 5), (int64_t[]){ 2, 2, 3, 3 }), "batch");
-    scratch_close();
 }
 
 /* An operator of another domain, or a quantized operator: the message is true, and says how to go on. */
@@ -255,7 +243,6 @@ static void operators_of_others_say_whose_they_are(void)
         { "", "DeformConv", "DeformConv is no forward convolution that is read" },
     };
 
-    scratch_open();
     for (size_t i = 0; i < COUNT(lines); i++)
         no_problem(begin_foreign(lines[i].domain, lines[i].op), lines[i].words);
     for (size_t i = 0; i < COUNT(lines); i++) {
@@ -267,7 +254,6 @@ static void operators_of_others_say_whose_they_are(void)
                    "'%s'", why.text);
         onnx_free(g);
     }
-    scratch_close();
 }
 
 /* ONNX Runtime's optimiser puts an activation into a convolution: the shape is the convolution's. */
@@ -275,12 +261,10 @@ static void a_fused_convolution_is_a_layer(void)
 {
     struct onnx_writer *w = begin_foreign("com.microsoft", "FusedConv");
 
-    scratch_open();
     onnx_write_ints(w, "pads", DIMS(1, 1, 1, 1));
     onnx_write_text(w, "activation", "Relu");
     check_problem(w, &(struct conv_problem){ IMAGES(1, 2, 6, 7), FILTERS(3, 3, 3), PADDING(1, 1, 1, 1), UNIT_STEPS,
                                              .groups = 1 });
-    scratch_close();
 }
 
 /* A file may define a function, even with the name of a known operator: nodes of the function are not inferred. */
@@ -289,13 +273,11 @@ static void functions_of_the_file_are_named(void)
     struct onnx_writer *w = begin_conv("Conv", DIMS(1, 2, 6, 7), (int64_t[]){ 3, 2, 3, 3 });
     Onnx__ModelProto *m = onnx_writer_model(w);
 
-    scratch_open();
     m->functions = exp_new(1, sizeof *m->functions);
     m->functions[m->n_functions++] = exp_new(1, sizeof **m->functions);
     onnx__function_proto__init(m->functions[0]);
     m->functions[0]->name = exp_copy_text("Conv");
     no_problem(w, "operator Conv is a function of the file");
-    scratch_close();
 }
 
 /* The file states the shape of the output, and the node stays marked as not understood. */
@@ -303,10 +285,8 @@ static void an_attribute_that_is_not_known_makes_no_layer(void)
 {
     struct onnx_writer *w = begin_conv("Conv", DIMS(1, 2, 6, 7), (int64_t[]){ 3, 2, 3, 3 });
 
-    scratch_open();
     onnx_write_ints(w, "padding", DIMS(1, 1, 1, 1));
     no_problem(w, "its attribute 'padding' is not known here");
-    scratch_close();
 }
 
 /*
@@ -332,12 +312,10 @@ static void check_cut(const char *auto_pad, int64_t begin, int64_t end)
 
 static void outputs_that_are_asked_for_cut_the_others(void)
 {
-    scratch_open();
     check_cut("", 1, 0);
     check_cut("VALID", 1, 0);
     check_cut("SAME_LOWER", 1, 0);
     check_cut("SAME_UPPER", 0, 1);
-    scratch_close();
 }
 
 static void the_zoo_has_shapes_throughout(void)

@@ -225,7 +225,6 @@ static float first_of(struct op_trial *t, const float *x, size_t n)
     float out[64] = { 0 };
     void *to[1] = { out };
 
-    scratch_open();
     CU_ASSERT_FATAL(!op_trial_read(t, &g, &why));
     CU_ASSERT_EQUAL_FATAL(onnx_in(g, &g->node[0], 0)->elements, n);
     CU_ASSERT_FATAL(onnx_out(g, &g->node[0], 0)->elements <= 64);
@@ -233,7 +232,7 @@ static float first_of(struct op_trial *t, const float *x, size_t n)
     op_run(&call, &(struct op_tensors){ in, to }, NULL);
     op_release(&call);
     onnx_free(g);
-    scratch_close();
+    scratch_clear();
     return out[0];
 }
 
@@ -327,7 +326,6 @@ static void check_refusal(struct op_trial *t, const char *says)
     struct exp_why why = { "" };
     struct op_call call;
 
-    scratch_open();
     if (!op_trial_read(t, &g, &why)) {
         CU_ASSERT_EQUAL(op_prepare(&call, &(struct op_ask){ g, &g->node[0], 1, t->activation }, &why), -ENOTSUP);
         CU_ASSERT_PTR_NULL(call.own);
@@ -335,7 +333,7 @@ static void check_refusal(struct op_trial *t, const char *says)
         onnx_free(g);
     }
     test_check(strstr(why.text, says), "%s: '%s' does not say '%s'", t->name, why.text, says);
-    scratch_close();
+    scratch_clear();
 }
 
 static struct op_trial begin_image(const char *op)

@@ -51,7 +51,6 @@ static void test_figures(void)
         char text[TEXT_BYTES], *folder;
         FILE *out;
 
-        scratch_open();
         scratch_text(embedded[i].file, embedded[i].content);
         folder = strdup(scratch_path(embedded[i].file));
         *strrchr(folder, '/') = '\0';
@@ -63,7 +62,7 @@ static void test_figures(void)
         fclose(out);
         free(folder);
         test_check(strstr(text, embedded[i].on_page) != NULL, "%s: %s", embedded[i].what, strstr(text, "<figure>"));
-        scratch_close();
+        scratch_clear();
     }
 }
 
@@ -188,7 +187,6 @@ static void test_heads(void)
     char text[64];
     struct exp_why why = { "" };
 
-    scratch_open();
     scratch_text("t.csv",
                  "# commit: abc\n# commit of another: x\n# column a [ns]: time\na,b\n1,x\n,\"not available: y\"\n");
     CU_ASSERT_EQUAL_FATAL(exp_page_csv_read(&csv, "/nowhere", "t.csv", &why), 0);
@@ -211,7 +209,6 @@ static void test_heads(void)
     CU_ASSERT_STRING_EQUAL(exp_page_csv_cell(&csv, 2, "a"), "");
     CU_ASSERT_STRING_EQUAL(exp_page_csv_cell(&csv, 0, "c"), "");
     exp_page_csv_release(&csv);
-    scratch_close();
 }
 
 static void test_answers(void)

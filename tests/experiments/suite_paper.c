@@ -308,7 +308,6 @@ static void test_networks(void)
     struct exp_paper_set s;
     struct exp_why why;
 
-    scratch_open();
     for (size_t i = 0; i < 3; i++)
         CU_ASSERT_FATAL(!mkdir(scratch_path(folders[i]), 0700));
     scratch_text("host/network/vgg16/network.csv", text);
@@ -318,7 +317,6 @@ static void test_networks(void)
     unlink(scratch_path("host/network/vgg16/network.csv"));
     for (size_t i = 3; i-- > 0;)
         rmdir(scratch_path(folders[i]));
-    scratch_close();
     CU_ASSERT_EQUAL_FATAL(part.n_rows, 2);
     CU_ASSERT(part.row[1].value[EXP_PAPER_WHOLE] == 100 && part.row[1].value[EXP_PAPER_WAITING_CYCLES] == 18);
     CU_ASSERT(isnan(part.row[1].value[EXP_PAPER_WHOLE_ISSUE]));

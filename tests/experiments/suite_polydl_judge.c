@@ -235,7 +235,6 @@ static void check_files(const struct exp_rank *r)
     char *net;
     struct exp_why why = { "" };
 
-    scratch_open();
     CU_ASSERT_EQUAL_FATAL(exp_outdir_open(&dir, scratch_path("polydl"), "totals.csv", &why), 0);
     test_check(!exp_rank_write(&x, &dir, &why), "%s", why.text);
     CU_ASSERT_EQUAL(read_rows(&dir, "analyses.csv"), (N_LAYERS + 1) * 3 * EXP_N_POLYDL_THREADS);
@@ -250,7 +249,7 @@ static void check_files(const struct exp_rank *r)
     CU_ASSERT_EQUAL(access(net, R_OK), 0);
     free(net);
     exp_outdir_abort(&dir);
-    scratch_close();
+    scratch_clear();
 }
 
 static void test_rankings(void)

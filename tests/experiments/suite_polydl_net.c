@@ -197,7 +197,6 @@ static void test_file(void)
     const char *path;
     size_t bytes;
 
-    scratch_open();
     path = scratch_path("net.txt");
     exp_rank_net_new(&net, N_STATISTICS, 1);
     CU_ASSERT_EQUAL_FATAL(exp_rank_file_write(&net, path, "what it was trained on", &why), 0);
@@ -206,7 +205,6 @@ static void test_file(void)
     CU_ASSERT_EQUAL(exp_rank_file_write(&net, "/no/such/folder/net", "", &why), -ENOENT);
     exp_rank_net_release(&net);
     free(text);
-    scratch_close();
 }
 
 static const struct test_case cases[] = {

@@ -114,14 +114,13 @@ static char *line_of(const struct row *row)
 {
     char *text, *line;
 
-    scratch_open();
     CU_ASSERT_EQUAL(write_rows("t.csv", &table, row, 1), 0);
     text = text_of("t.csv");
     line = strstr(text, HEADER);
     CU_ASSERT_PTR_NOT_NULL_FATAL(line);
     memmove(text, line + strlen(HEADER), strlen(line + strlen(HEADER)) + 1);
     text[strcspn(text, "\n")] = '\0';
-    scratch_close();
+    scratch_clear();
     return text;
 }
 
@@ -157,7 +156,6 @@ static void test_values(void)
     const struct lake *read;
     char *text;
 
-    scratch_open();
     CU_ASSERT_EQUAL(write_rows("lakes.csv", &lakes, lake, 3), 0);
     text = text_of("lakes.csv");
     test_check(
@@ -176,7 +174,6 @@ static void test_values(void)
     read = rows.row;
     CU_ASSERT_TRUE(read->area.number == 7 && !strcmp(read->depth_m.why, "the file has no such column"));
     rec_release(&rows);
-    scratch_close();
 }
 
 static void test_cells(void)
@@ -201,9 +198,8 @@ static void test_cells(void)
 
 static void check_slip(const struct row *row, const char *column)
 {
-    scratch_open();
     test_check(write_rows("t.csv", &table, row, 1) == -EINVAL, "NaN in %s is written", column);
-    scratch_close();
+    scratch_clear();
 }
 
 static void test_nan(void)
@@ -343,7 +339,6 @@ static void round_trip(const struct rec_table *t, size_t n_rows)
     struct rec_rows read;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(rows);
-    scratch_open();
     for (size_t i = 0; i < n_rows; i++)
         fill_row(t, rows + i * t->row_bytes);
     test_check(!write_rows("1.csv", t, rows, n_rows), "%s cannot be written", t->file.name);
@@ -357,7 +352,7 @@ static void round_trip(const struct rec_table *t, size_t n_rows)
     free(again);
     free(rows);
     rec_release(&read);
-    scratch_close();
+    scratch_clear();
 }
 
 /* Calls a function for every table named by a question's record, and for the table that is only read. */
@@ -415,11 +410,10 @@ static void refuses(const char *text, const char *words)
     struct exp_why why = { "" };
     struct rec_rows rows;
 
-    scratch_open();
     test_check(rec_read(&rows, &table, scratch_text("t.csv", text), &why) == -EINVAL, "taken: %s", text);
     test_check(strstr(why.text, words) && !strchr(why.text, '\n'), "'%s' is not in '%s'", words, why.text);
     CU_ASSERT_PTR_NULL(rows.row);
-    scratch_close();
+    scratch_clear();
 }
 
 static void test_refused(void)
@@ -450,7 +444,6 @@ static void test_other_versions(void)
     struct rec_rows rows;
     const struct row *row;
 
-    scratch_open();
     CU_ASSERT_FATAL(!rec_read_some(&rows, &table, scratch_text("t.csv", "old,warm_ns,is_best,name\n1,2.5,1,conv1\n"),
                                    needed, COUNT(needed), &why));
     row = rows.row;
@@ -463,7 +456,6 @@ static void test_other_versions(void)
     CU_ASSERT_EQUAL(rec_read_some(&rows, &table, scratch_text("t.csv", "name\nconv1\n"), needed, COUNT(needed), &why),
                     -EINVAL);
     CU_ASSERT_PTR_NOT_NULL(strstr(why.text, "t.csv:1: column missing, 'warm_ns'"));
-    scratch_close();
 }
 
 static const struct test_case cases[] = {

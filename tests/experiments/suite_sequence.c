@@ -13,7 +13,7 @@
 
 enum { LINE = 64, MOST_STEPS = 12 };
 
-/* A step reads n lines from an address on, and then writes n lines. */
+/* A step reads n_in lines from address in on, and then writes n_out lines from address out on. */
 struct copy {
     uint64_t in, out;
     uint32_t n_in, n_out;

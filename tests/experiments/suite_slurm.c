@@ -98,7 +98,6 @@ static void a_silent_squeue_is_not_the_end(void)
         struct exp_slurm_job job = { .id = "7", .n_left = 3, .patience_s = answers[i].patience_s };
         size_t n_left = 99;
 
-        scratch_open();
         make_squeue(answers[i].script);
         why.text[0] = '\0';
         test_check(exp_slurm_job_ask(&job, &n_left, note, sizeof note, &why) == answers[i].err, "%zu: another status",
@@ -106,7 +105,7 @@ static void a_silent_squeue_is_not_the_end(void)
         test_check(n_left == answers[i].n_left, "%zu: %zu jobs are left", i, n_left);
         test_check(!strncmp(note, answers[i].note, strlen(answers[i].note)), "%zu: says '%s'", i, note);
         test_check(strstr(why.text, answers[i].why) != NULL, "%zu: because of '%s'", i, why.text);
-        scratch_close();
+        scratch_clear();
     }
     setenv("PATH", before, 1);
     free(before);
@@ -118,7 +117,6 @@ static void an_answer_ends_the_silence(void)
     char *before = strdup(getenv("PATH")), note[256];
     size_t n_left;
 
-    scratch_open();
     make_squeue("#!/bin/sh\nexit 1\n");
     CU_ASSERT_EQUAL(exp_slurm_job_ask(&job, &n_left, note, sizeof note, &why), 0);
     CU_ASSERT_EQUAL(exp_slurm_job_ask(&job, &n_left, note, sizeof note, &why), 0);
@@ -127,7 +125,6 @@ static void an_answer_ends_the_silence(void)
     CU_ASSERT_EQUAL(exp_slurm_job_ask(&job, &n_left, note, sizeof note, &why), 0);
     CU_ASSERT_STRING_EQUAL(note, "squeue answers again");
     CU_ASSERT_EQUAL(n_left, 1);
-    scratch_close();
     setenv("PATH", before, 1);
     free(before);
 }
@@ -137,13 +134,11 @@ static void wrong_requests_are_refused(void)
     struct exp_slurm_request request = { .name = "sweep", .needs = "", .words = "--comment='open" };
     struct exp_slurm_job job;
 
-    scratch_open();
     CU_ASSERT_EQUAL(exp_slurm_job_prepare(&job, &request, scratch_path("s.sqlite"), &why), -EINVAL);
     CU_ASSERT(strstr(why.text, "SLURM: a quote is not closed: '--comment='open'") != NULL);
     request.words = "";
     CU_ASSERT_EQUAL(exp_slurm_job_prepare(&job, &request, scratch_path("a\\b.sqlite"), &why), -EINVAL);
     CU_ASSERT(strstr(why.text, "cannot have a backslash") != NULL);
-    scratch_close();
 }
 
 static const struct test_case cases[] = {

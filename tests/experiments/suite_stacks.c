@@ -30,7 +30,6 @@ static void tables_read_back_as_they_were(void)
     r.stack.phase[CONV_PHASE_UKR].branches[CONV_WORK_LOAD] = 0.125;
     r.stack.phase[CONV_PHASE_PACK].lines = 98;
     r.stack.phase[CONV_PHASE_PACK].stores[CONV_WORK_ROW + 5] = 0.125;
-    scratch_open();
     out = fopen(scratch_path("s.csv"), "w");
     CU_ASSERT_FATAL(out != NULL);
     exp_stack_print_header(out);
@@ -43,7 +42,6 @@ static void tables_read_back_as_they_were(void)
     plan.ukr = conv_ukr_find("f32_16x24__avx2");
     CU_ASSERT(!exp_stacks_find(&s, "sconv_ws", &plan));
     exp_stacks_release(&s);
-    scratch_close();
 }
 
 /* Two tables are merged: the entries of both are found. */
@@ -53,7 +51,6 @@ static void tables_add_up(void)
     struct exp_stacks s = { 0 };
     struct exp_why why = { "" };
 
-    scratch_open();
     CU_ASSERT(!exp_stacks_read(&s, scratch_text("a.csv", HEADER "base,f32_16x6__avx2,packing,1,step,5,1\n"), &why));
     CU_ASSERT(!exp_stacks_read(&s, scratch_text("b.csv", HEADER "base,f32_16x24__avx512,packing,1,step,7,1\n"), &why));
     for (size_t i = 0; i < COUNT(kernels); i++) {
@@ -63,7 +60,6 @@ static void tables_add_up(void)
         CU_ASSERT(i < 2 ? found && found->phase[CONV_PHASE_PACK].loads[CONV_WORK_STEP] == (i ? 7 : 5) : !found);
     }
     exp_stacks_release(&s);
-    scratch_close();
 }
 
 static void broken_tables_are_refused(void)
@@ -82,7 +78,6 @@ static void broken_tables_are_refused(void)
         { "algo,micro_kernel,phase,lines,work,loads,stores,instructions\n", "branches" },
     };
 
-    scratch_open();
     for (size_t i = 0; i < COUNT(bad); i++) {
         struct exp_stacks s = { 0 };
         struct exp_why why = { "" };
@@ -90,7 +85,6 @@ static void broken_tables_are_refused(void)
 
         test_check(err && strstr(why.text, bad[i].words) && !s.n, "case %zu: %d, '%s'", i, err, why.text);
     }
-    scratch_close();
 }
 
 /* Random work with known costs: the fit finds the costs. */

@@ -40,7 +40,6 @@ static struct exp_store *open_store(const char *name)
 /* Starts with an empty store. */
 static struct exp_store *begin(void)
 {
-    scratch_open();
     return open_store(file);
 }
 
@@ -56,7 +55,7 @@ static struct exp_store *begin_with_task(int64_t *id)
 static void end(struct exp_store *s)
 {
     exp_store_close(s);
-    scratch_close();
+    scratch_clear();
 }
 
 static enum exp_claim claim_of(struct exp_store *s, int64_t id, double silence_s)
@@ -88,7 +87,6 @@ static void tasks_are_what_their_texts_say(void)
     exp_store_close(s);
     CU_ASSERT_EQUAL(scratch_sql(file, "SELECT count(*) FROM task"), 2);
     CU_ASSERT_EQUAL(scratch_sql(file, "SELECT count(*) FROM task WHERE instr(name, char(10) || '<b>') > 0"), 2);
-    scratch_close();
 }
 
 static void results_come_back(void)
@@ -224,7 +222,6 @@ static void claims_of_the_dead_are_taken_again(void)
     exp_store_close(s);
     close(ready[0]);
     close(ready[1]);
-    scratch_close();
 }
 
 static void sleep_for(double seconds)
@@ -252,7 +249,6 @@ static void leases_run_out(void)
     CU_ASSERT_EQUAL(claim_of(s, id, silence), EXP_CLAIM_TAKEN);
     exp_store_close(s);
     CU_ASSERT_EQUAL(scratch_sql(file, "SELECT count(*) FROM process"), 0);
-    scratch_close();
 }
 
 static void leases_that_nobody_can_have_are_none(void)
@@ -304,7 +300,6 @@ static void other_files_are_refused(void)
 {
     char block[8192] = "SQLite format 3";
 
-    scratch_open();
     scratch_text("text.sqlite", "This is no database at all, but a text that is long enough to be looked at.\n");
     refuses("text.sqlite", "not a results store, or damaged");
     memset(block + 16, 0xa5, sizeof block - 16);
@@ -315,7 +310,6 @@ static void other_files_are_refused(void)
     refuses("future.sqlite", "version 3, and this program knows version 2");
     scratch_sql("other.sqlite", "CREATE TABLE task (id)");
     refuses("other.sqlite", "another program");
-    scratch_close();
 }
 
 static const struct test_case cases[] = {

@@ -138,7 +138,6 @@ static void begin_again(struct work *w)
 /* Starts with nothing done. */
 static void begin(struct work *w)
 {
-    scratch_open();
     begin_again(w);
 }
 
@@ -152,7 +151,7 @@ static void begin_done(struct work *w)
 static void end(struct work *w)
 {
     exp_store_close(w->store);
-    scratch_close();
+    scratch_clear();
 }
 
 static void check_taken(const struct work *w)
@@ -164,10 +163,11 @@ static void check_taken(const struct work *w)
 /* Runs the tasks in a separate process. */
 static pid_t start_process(struct work *w)
 {
+    const char *path = scratch_path(file);
     pid_t pid = fork();
 
     if (!pid) {
-        int err = exp_store_open(&w->store, scratch_path(file), &w->why);
+        int err = exp_store_open(&w->store, path, &w->why);
 
         if (!err)
             err = run(w);
@@ -183,7 +183,6 @@ static void work_is_done_once(void)
 {
     struct work w;
 
-    scratch_open();
     prepare(&w);
     CU_ASSERT_EQUAL(run(&w), 0);
     CU_ASSERT_EQUAL(w.counts.n_run, N_TASKS);
@@ -197,7 +196,6 @@ static void work_is_done_once(void)
         check_taken(&w);
         exp_store_close(w.store);
     }
-    scratch_close();
 }
 
 static void failures_are_named_and_tried_again(void)
@@ -440,7 +438,6 @@ static void kills_lose_and_double_nothing(void)
     exp_store_close(w.store);
     CU_ASSERT_EQUAL(scratch_sql(file, n_done), N_TASKS);
     CU_ASSERT_EQUAL(scratch_sql(file, "SELECT count(*) FROM count"), 2 * N_TASKS);
-    scratch_close();
 }
 
 static void two_processes_share_the_work(void)
@@ -450,7 +447,6 @@ static void two_processes_share_the_work(void)
     int log[2], status;
     pid_t pid[2];
 
-    scratch_open();
     prepare(&w);
     CU_ASSERT_EQUAL_FATAL(pipe(log), 0);
     w.log = log[1];
@@ -465,7 +461,6 @@ static void two_processes_share_the_work(void)
     CU_ASSERT_EQUAL(read(log[0], bytes, sizeof bytes), N_JOBS); /* each job once */
     close(log[0]);
     CU_ASSERT_EQUAL(scratch_sql(file, n_done), N_TASKS);
-    scratch_close();
 }
 
 static const struct test_case cases[] = {

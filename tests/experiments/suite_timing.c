@@ -321,7 +321,6 @@ static void times_are_read_back(void)
     t->row[7].near_share = 0.4;
     t->row[7].ticks = 1; /* the share counts, not the median */
     t->row[7].was_near = false;
-    scratch_open();
     csv = begin_csv(&exp_timing_table.file);
     for (size_t i = 0; i < t->n; i++)
         rec_put(csv, &exp_timing_table, &t->row[i]);
@@ -333,7 +332,6 @@ static void times_are_read_back(void)
                    t->row[i].probed_line != back.row[i].probed_line ||
                    t->row[i].was_accessed != back.row[i].was_accessed;
     CU_ASSERT_EQUAL(n_other, 0);
-    scratch_close();
     exp_timed_release(&back);
     close_case(&c);
 }
@@ -368,13 +366,12 @@ static size_t n_wrong_rows(struct ctr_counters *c, double l1, double demand, dou
     struct exp_why why = { "" };
     size_t n_wrong = 0;
 
-    scratch_open();
     CU_ASSERT_FATAL(!exp_counting_run(&how, &r, &why));
     csv = begin_csv(&exp_counting_table.file);
     exp_counting_put(&r, csv);
     CU_ASSERT(!exp_csv_close(csv, &why));
     test_check(!exp_recorded_read(&back, scratch_path(exp_counting_table.file.name), &why), "%s", why.text);
-    scratch_close();
+    scratch_clear();
     CU_ASSERT_EQUAL_FATAL(back.n, r.n);
     for (size_t i = 0; i < r.n; i++) {
         n_wrong += !is_row_right(&r.row[i], l1, demand, l2) || !is_row_right(&back.row[i], l1, demand, l2) ||
@@ -518,9 +515,7 @@ static void noted_machines_are_read_back(void)
     struct sim_machine back;
     char *text = noted(&m, notes, 3), why[256];
 
-    scratch_open();
     CU_ASSERT_FATAL(!sim_machine_read(&back, scratch_text("noted.cfg", text), why, sizeof why));
-    scratch_close();
     CU_ASSERT(back.n_levels == 3 && back.level[2].latency_cycles == 80 && back.level[1].prefetch[0].distance == 32);
     CU_ASSERT_STRING_EQUAL(back.name, "spr");
     CU_ASSERT(strstr(text, "latency_cycles = 80            # measured\n") != NULL);

@@ -183,7 +183,6 @@ static void generated_c_computes_the_same(void)
         test_skip("there is no C compiler");
         return;
     }
-    scratch_open();
     for (unsigned n = 0; n < rounds;) {
         struct vyasa_code c;
         struct vyasa_tensors t;
@@ -216,7 +215,6 @@ static void generated_c_computes_the_same(void)
         if (err)
             break;
     }
-    scratch_close();
 }
 
 /* ---- results of the tuner ---- */

@@ -58,7 +58,6 @@ static bool same_plan(const struct conv_plan *a, const struct conv_plan *b)
 
 static void what_is_written_is_read_again(void)
 {
-    scratch_open();
     for (unsigned i = 0; i < test_rounds(200); i++) {
         const struct conv_layer_plan n = random_plan();
         struct conv_layer_plans plans;
@@ -76,12 +75,10 @@ static void what_is_written_is_read_again(void)
         }
         free(text);
     }
-    scratch_close();
 }
 
 static void a_plan_that_was_read_computes_right(void)
 {
-    scratch_open();
     for (unsigned i = 0; i < test_rounds(40); i++) {
         const struct conv_layer_plan n = random_plan();
         struct conv_layer_plans plans;
@@ -98,7 +95,6 @@ static void a_plan_that_was_read_computes_right(void)
         conv_plans_release(&plans);
         free(text);
     }
-    scratch_close();
 }
 
 /* Returns a different value of the type. */
@@ -152,7 +148,6 @@ static void decisions_take_along_what_follows(void)
     struct conv_layer_plan n;
     json_t *root, *plan;
 
-    scratch_open();
     n = random_plan();
     while (conv_group_channels(&n.plan.problem) < 4 || n.plan.sconv.tiling.n_c == 2)
         n = random_plan();
@@ -171,7 +166,6 @@ static void decisions_take_along_what_follows(void)
                plans.derived_anew);
     conv_plans_release(&plans);
     free(text);
-    scratch_close();
 }
 
 static const json_t *value_in(const json_t *root, const struct conv_plan_key *k)
@@ -188,7 +182,6 @@ static void contradictions_are_named(void)
     char *text = text_of(&n), why[512], key[64], said[200];
     json_t *root = json_loads(text, 0, NULL);
 
-    scratch_open();
     for (size_t i = 0; i < conv_plan_key_count(); i++) {
         const struct conv_plan_key *k = conv_plan_key_at(i);
         int changed = read_changed(text, k, other_value(value_in(root, k)), why);
@@ -201,7 +194,6 @@ static void contradictions_are_named(void)
         changed = read_changed(text, k, NULL, why);
         test_check(changed == (k->is_decided ? -EINVAL : 0), "%s removed: %d, %s", key, changed, why);
     }
-    scratch_close();
     json_decref(root);
     free(text);
 }
@@ -219,7 +211,6 @@ static void files_that_are_no_plans_are_refused(void)
     struct conv_layer_plans plans;
     char why[512];
 
-    scratch_open();
     refused("{", "plan.json:1: ");
     refused("\xff\xfe{", "plan.json:1: the text is not in UTF-8; is it in UTF-16?");
     refused("\xef\xbb{", "plan.json:1: the text is not in UTF-8");
@@ -233,7 +224,6 @@ static void files_that_are_no_plans_are_refused(void)
     refused("{\"schema\": \"sconv-plan/1\", \"plans\": [{\"tiling\": {\"nc\": 1}}]}", "unknown key 'tiling.nc'");
     refused("{\"schema\": \"sconv-plan/1\", \"schema\": \"sconv-plan/1\"}", "duplicate");
     CU_ASSERT(conv_plans_read(&plans, scratch_path("none.json"), NULL, why, sizeof why) == -ENOENT);
-    scratch_close();
 }
 
 /* A JSON library without memory for the n-th wish, and for all later wishes. */
@@ -255,7 +245,6 @@ static void want_of_memory_is_no_wrong_text(void)
     struct conv_layer_plans plans;
     int err = -ENOMEM;
 
-    scratch_open();
     for (size_t i = 0; i < 100000 && err; i += 1 + i / 20) {
         wishes_left = i;
         json_set_alloc_funcs(grant, free);
@@ -265,7 +254,6 @@ static void want_of_memory_is_no_wrong_text(void)
     }
     json_set_alloc_funcs(malloc, free);
     CU_ASSERT_EQUAL(err, 0);
-    scratch_close();
     free(text);
 }
 

@@ -90,7 +90,6 @@ static void plans_are_told_to_compilers(void)
     char text[8192], why[512];
     size_t n;
 
-    scratch_open();
     CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
     shape = sconv_shape_of(&p);
     chosen = chosen_for(&p, toy);
@@ -108,7 +107,6 @@ static void plans_are_told_to_compilers(void)
         conv_plans_release(&plans);
     }
     CU_ASSERT(sconv_plan_json(&shape, NULL, SCONV_PAPER, text, sizeof text, NULL) == 0);
-    scratch_close();
     sconv_machine_free(m);
 }
 

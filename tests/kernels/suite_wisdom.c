@@ -132,7 +132,6 @@ static void who_runs_and_who_replays_share_a_plan(void)
     struct kcheck k;
     bool measures;
 
-    scratch_open();
     odd.ukr = conv_ukr_best();
     writer = wisdom_of(odd_wisdom("wisdom", &p), &measures);
     reader = wisdom_of(scratch_path("wisdom"), &measures);
@@ -151,7 +150,6 @@ static void who_runs_and_who_replays_share_a_plan(void)
     CU_ASSERT(conv_wisdom_count(reader) == 0 && replayed(&replay) == replayed(&model));
     conv_wisdom_release(writer);
     conv_wisdom_release(reader);
-    scratch_close();
 }
 
 /* A shape is timed once: the result is in the file, and taken again. */
@@ -163,7 +161,6 @@ static void what_was_measured_is_remembered(void)
     struct conv_plan plan;
     bool measures;
 
-    scratch_open();
     first = wisdom_of(scratch_path("wisdom"), &measures);
     CU_ASSERT(measures && conv_wisdom_count(first) == 0);
     plan = plan_by(first, &p, measures);
@@ -176,7 +173,6 @@ static void what_was_measured_is_remembered(void)
     CU_ASSERT(conv_choice_equal(&found, &again));
     conv_wisdom_release(first);
     conv_wisdom_release(second);
-    scratch_close();
 }
 
 /* Four processes write a file at a time: all their lines are there. */
@@ -187,7 +183,6 @@ static void writers_merge(void)
     char why[256];
     int status;
 
-    scratch_open();
     path = scratch_path("wisdom");
     for (size_t i = 0; i < 4; i++) {
         if (!fork()) {
@@ -206,7 +201,6 @@ static void writers_merge(void)
     CU_ASSERT_FATAL(all != NULL && conv_wisdom_import(all, path, CONV_REASON(why)) == 0);
     CU_ASSERT(conv_wisdom_count(all) == 4);
     conv_wisdom_release(all);
-    scratch_close();
 }
 
 /* Damaged or foreign files are refused in a line that names the place; nothing is taken from a refused file. */
@@ -230,7 +224,6 @@ static void bad_files_are_refused(void)
     char why[512];
 
     CU_ASSERT_FATAL(w != NULL);
-    scratch_open();
     for (size_t i = 0; i < COUNT(bad); i++) {
         CU_ASSERT(conv_wisdom_import(w, scratch_text("bad", bad[i].text), CONV_REASON(why)) == -EINVAL);
         test_check(strstr(why, bad[i].why) && !strchr(why, '\n'), "said '%s', not '%s'", why, bad[i].why);
@@ -239,7 +232,6 @@ static void bad_files_are_refused(void)
     }
     CU_ASSERT(conv_wisdom_import(w, scratch_path("none"), CONV_REASON(why)) == -ENOENT && strstr(why, "none: "));
     CU_ASSERT(conv_wisdom_export(w, "/nowhere/wisdom", CONV_REASON(why)) == -ENOENT);
-    scratch_close();
     conv_wisdom_release(w);
 }
 
@@ -252,14 +244,12 @@ static void foreign_lines_are_kept(void)
     struct conv_wisdom *w = conv_wisdom_create();
 
     CU_ASSERT_FATAL(w != NULL);
-    scratch_open();
     wisdom_key(&p, &caches, conv_ukr_best()->isa, key, sizeof key);
     snprintf(text, sizeof text,
              "sconv-wisdom 1\nother%s f32_16x24__ref packed is 5 1 2\n%s f32_9x9__new packed is 5 1 2\n", key, key);
     CU_ASSERT(conv_wisdom_import(w, scratch_text("wisdom", text), CONV_REASON(why)) == 0);
     plan = plan_by(w, &p, false);
     CU_ASSERT(conv_wisdom_count(w) == 2 && replayed(&plan) == replayed(&model));
-    scratch_close();
     conv_wisdom_release(w);
 }
 

@@ -14,10 +14,9 @@ int machine_read_bytes(struct sim_machine *m, const char *bytes, size_t n_bytes,
     const char *path;
     int err;
 
-    scratch_open();
     path = scratch_write("machine", bytes, n_bytes);
     err = sim_machine_read(m, path, said, sizeof said);
-    scratch_close();
+    scratch_clear();
     if (!strncmp(said, path, strlen(path)))
         snprintf(why, MACHINE_WHY_BYTES, "FILE%s", said + strlen(path));
     else

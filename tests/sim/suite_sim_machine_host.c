@@ -108,11 +108,9 @@ static void what_the_firmware_hides_is_guessed_and_said(void)
     char why[MACHINE_WHY_BYTES] = "";
     int err;
 
-    scratch_open();
     setenv("HWLOC_XMLFILE", scratch_text("host.xml", odd_host), 1);
     err = sim_machine_host(&m, why, sizeof why);
     unsetenv("HWLOC_XMLFILE");
-    scratch_close();
     if (!test_check(!err, "%s", why))
         return;
     CU_ASSERT_STRING_EQUAL(m.description, "ACME CPU  1; caches from hwloc, latencies assumed, L3 line guessed as 128");
