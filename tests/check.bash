@@ -27,16 +27,41 @@ nothing_left() { # no result, no partial result
     [ -z "$(find "$work/results" -mindepth 1 2>/dev/null)" ]
 }
 
-refuses() { # refuses WORDS ARGUMENTS...: exit status 2, one line on stderr that holds WORDS, nothing left behind
-    local words=$1 status
-    shift
-    "$program" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null
+fails_with() { # fails_with STATUS WORDS COMMAND...: the command ends with STATUS, and with one line on stderr that holds WORDS
+    local wanted=$1 words=$2 status
+    shift 2
+    "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
-    check "$*: exit status $status, not 2" [ "$status" -eq 2 ]
+    check "$*: exit status $status, not $wanted" [ "$status" -eq "$wanted" ]
     check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
     check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+}
+
+refuses() { # refuses WORDS ARGUMENTS...: the program fails with status 2, and leaves nothing behind
+    fails_with 2 "$1" "$program" "RESULTS=$work/results" "${@:2}"
     check "$*: left something behind" nothing_left
     rm -rf "$work/results"
+}
+
+succeeds() { # succeeds ARGUMENTS...: the program ends with status 0
+    local status
+    "$program" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
+}
+
+says() { # says WORDS [FILE]: the program's output, or a file of $work, has the words
+    check "'$1' is not in: $(cat "$work/${2-out}")" grep -qF -- "$1" "$work/${2-out}"
+}
+
+has_files() { # has_files FOLDER FILE...: no file is missing, and none is empty
+    local file
+    for file in "${@:2}"; do check "$file is missing" test -s "$1/$file"; done
+}
+
+finish() { # finish [WORDS]: the last command of a script
+    echo "$name: $passed passed, $failed failed${1-}"
+    [ "$failed" -eq 0 ]
 }
 
 refused_job() { # refused_job ARGUMENTS...: of a cluster that takes no job, what sbatch says is passed on, and nothing is left behind

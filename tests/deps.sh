@@ -59,5 +59,4 @@ check "DEPS=no fetches for another architecture" \
     fails env DEPS=no .ci/foreign-root arm64 aarch64-linux-gnu "$work/root" 2>"$work/said"
 check "DEPS=no does not say what is not fetched" grep -q "^foreign-root: DEPS=no: Debian's arm64 packages are not" "$work/said"
 check "a root is there" [ ! -e "$work/root" ]
-echo "deps: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

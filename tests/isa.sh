@@ -5,8 +5,9 @@
 set -u
 
 BUILD=${BUILD:-build}
-passed=0
-failed=0
+program=
+# shellcheck source=tests/check.bash
+. tests/check.bash
 
 # Per family: the files' names, and the instructions (AT&T mnemonics and operands) that no other file may hold.
 case ${ARCH-} in
@@ -31,17 +32,6 @@ case " ${CFLAGS-} " in
     exit 0
     ;;
 esac
-
-check() { # check DESCRIPTION COMMAND...: the command succeeds
-    local what=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "isa: FAILED: $what" >&2
-    fi
-}
 
 # is_for SET OBJECT: whether the object's file is compiled for the set
 is_for() { case $2 in *_"$1".o) return 0 ;; *) return 1 ;; esac }
@@ -84,8 +74,6 @@ only_of_objects() { # only_of_objects ARCHIVE LIST
     [ ! -s "$work/found" ]
 }
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 for archive in "$BUILD"/lib{sim,kernels,counters,experiments}.a; do
     optional_code "$archive" >"$work/$(basename "$archive")"
     check "$archive holds instructions that are not every CPU's, outside the files for them" \
@@ -97,5 +85,4 @@ for set in $sets; do
 done
 # The installed library is one object, made of some of the objects.
 check "libsconv.a holds instructions that its objects do not" only_of_objects "$BUILD/libsconv.a" <(cat "$work/libkernels.a" "$work/libsim.a")
-echo "isa: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

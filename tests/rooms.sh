@@ -136,5 +136,4 @@ check "... and one between rooms of polydl" goes_wrong polydl polydl/learn/x.c p
 check "an include downwards is none of these" goes_down sim sim/full/x.c sim/base/y.h
 check "... nor is one in a room" goes_down kernels kernels/ukr/avx2/x.c kernels/ukr/y.h
 
-echo "rooms: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

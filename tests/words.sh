@@ -137,5 +137,4 @@ compared tests/words.bounds "$work/counts" complaints >"$work/complaints"
 while read -r complaint; do bad "$complaint"; done <"$work/complaints"
 passed=$((passed + $(wc -l <"$work/counts") - $(wc -l <"$work/complaints")))
 
-echo "words: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

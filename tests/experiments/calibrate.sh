@@ -37,17 +37,11 @@ refuses_less 'rounds: 41\n' LIMIT=59
 refuses_less 'rounds: 41\n' FIT=0
 refuses "cannot write '$work/no/my.cfg'" MACHINE=spr ROWS=no "OUT=$work/no/my.cfg"
 
-run() { # run ARGUMENTS...: succeeds
-    "$calibrate" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
-}
-
-run MACHINE=spr ROWS=no "OUT=$work/my.cfg"
+succeeds MACHINE=spr ROWS=no "OUT=$work/my.cfg"
 check "what was recorded of spr: $(cat "$work/out")" grep -q '98\.[0-9] % of 5252; .*: aim reached$' "$work/out"
 check "recorded patterns leave results" [ ! -e "$work/results" ]
 check "my.cfg does not say where values are from" grep -q '^ways = 12 *# sim/machines/spr.cfg$' "$work/my.cfg"
-run "MACHINE=$work/my.cfg" "PATTERNS=$times"
+succeeds "MACHINE=$work/my.cfg" "PATTERNS=$times"
 check "my.cfg is not spr" grep -q '98\.[0-9] % of 5252' "$work/out"
 check "no row for a pattern" grep -qE '^planes_12544 +0 +64 +200 +5 +[0-5]$' "$work/out"
 
@@ -56,9 +50,7 @@ check "no row for a pattern" grep -qE '^planes_12544 +0 +64 +200 +5 +[0-5]$' "$w
 status=$?
 dir=$work/results/host/calibration
 if [ "$status" -eq 0 ]; then
-    for file in patterns.csv latencies.csv machine.cfg host.txt; do
-        check "$file is missing" [ -s "$dir/$file" ]
-    done
+    has_files "$dir" patterns.csv latencies.csv machine.cfg host.txt
     check "what it took is not said" [ "$(grep -cE '^(limit: 1|fit: 0)$' "$dir/host.txt")" -eq 2 ]
     check "OUT is not the machine of the results" cmp -s "$work/host.cfg" "$dir/machine.cfg"
     check "latencies are not said to be measured" grep -qE '^latency_cycles = [0-9.]+ +# measured$' "$dir/machine.cfg"
@@ -92,5 +84,4 @@ kill -TERM $! 2>/dev/null
 wait $! 2>/dev/null
 check "an interrupted calibration left something behind" nothing_left
 
-echo "$name: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

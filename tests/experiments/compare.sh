@@ -139,5 +139,4 @@ done
 check "simulated cycles are compared: $(cat "$work/out")" grep -q '^sconv_ws  *simulated_cycles  *+[0-9.]* %  *worse' "$work/out"
 check "... and no count differs" grep -q '^7 sums of simulated or predicted numbers are equal' "$work/out"
 
-echo "compare: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -281,5 +281,4 @@ hides compare_layers compare 's/set xrange \[0.3/set xrange [1.3/'
 hides simulated_cycles clocked 's/set yrange \[0:1.05 \* highest\]/set yrange [0:200]/'
 hides polydl_fusion polydl 's/^plot /set yrange [0.5:2]; plot /; s/^    plot /    set yrange [0.5:2]\n    plot /'
 
-echo "figures: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

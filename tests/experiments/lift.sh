@@ -16,13 +16,9 @@ END
 tiny=("MODEL=$work/tiny.csv" 'LAYERS=*' POINTS=2 NEAR=1 MEMORY=0 STORE=no REPLAY=0)
 
 runs() { # runs WORDS ARGUMENTS...: exit status 0, and the words, if any, are said
-    local words=$1 status
-    shift
     rm -rf "$work/results"
-    "$program" "${tiny[@]}" "$@" COMMIT=test "RESULTS=$work/results" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
-    [ -z "$words" ] || check "$*: '$words' is not said: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
+    succeeds "${tiny[@]}" "${@:2}" COMMIT=test
+    [ -z "$1" ] || says "$1" err
 }
 
 refuses "POINTS" POINTS=0
@@ -30,8 +26,7 @@ refuses "no layer" LAYERS=conv9_9
 
 if "$program" "${tiny[@]}" DEVICE=999 "RESULTS=$work/results" 2>&1 >/dev/null </dev/null | grep -q "built without OpenCL's header"; then
     refuses "install opencl-headers, ocl-icd-libopencl1 and pocl-opencl-icd" "${tiny[@]}"
-    echo "lift: $passed passed, $failed failed; built without OpenCL's header, so nothing was run"
-    [ "$failed" -eq 0 ]
+    finish "; built without OpenCL's header, so nothing was run"
     exit
 fi
 
@@ -64,9 +59,7 @@ else
     tiny=("MODEL=$work/tiny.csv" 'LAYERS=*' POINTS=1 NEAR=1 MEMORY=0 "STORE=$work/store" LIMIT=300)
     runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
     results=$work/results/host/lift
-    for file in layers.csv points.csv numbers.csv memory.csv replay.csv ranks.csv verdict.txt report.html a_one.cl; do
-        check "there is no $file" [ -s "$results/$file" ]
-    done
+    has_files "$results" layers.csv points.csv numbers.csv memory.csv replay.csv ranks.csv verdict.txt report.html a_one.cl
     check "all ran" grep -q '2 ran, and all their outputs are right' "$results/verdict.txt"
     check "all 36 published numbers are there" [ "$(grep -vc '^#' "$results/numbers.csv")" -eq 37 ]
     check "the text is of the best point" grep -q '^__kernel .* void convolve(' "$results/a_one.cl"
@@ -83,5 +76,4 @@ else
     check "nothing is run twice: $(grep store "$work/out")" grep -q '^2 points were in the store' "$work/out"
 fi
 
-echo "lift: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -27,20 +27,12 @@ refuses "results" MODEL=$small $size MACHINE=toy TIMING=0 RESULTS=/dev/null/resu
 head -c 9000 $small >"$work/cut.onnx"
 refuses "cut.onnx" MODEL="$work/cut.onnx" $size
 
-run() { # run MACHINE ARGUMENTS...: succeeds; $dir is where the results are
-    local machine=$1
-    shift
-    "$network" "RESULTS=$work/results" "MACHINE=$machine" MODEL=$small $size PEER=no "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-    check "$machine $*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
-}
+run() { succeeds "MACHINE=$1" MODEL=$small $size PEER=no "${@:2}"; } # run MACHINE ARGUMENTS...
 
 dir=$work/results/toy/network/small
 run toy TIMING=0 COMMIT=abc
-for file in network.csv nodes.csv sequence.csv variants.csv kinds.csv skipped.csv memory.csv verdict.txt host.txt machine.cfg trace.json \
-    report.html network_sequence.png network_sequence.svg; do
-    check "$file is missing" test -s "$dir/$file"
-done
+has_files "$dir" network.csv nodes.csv sequence.csv variants.csv kinds.csv skipped.csv memory.csv verdict.txt host.txt machine.cfg \
+    trace.json report.html network_sequence.png network_sequence.svg
 check "the terminal ends with the verdict" cmp -s "$dir/verdict.txt" <(tail -n "$(wc -l <"$dir/verdict.txt")" "$work/out")
 check "no number is none" bash -c "! grep -E ',-?(nan|inf)' '$dir'/*.csv"
 check "three algorithms, fused and not" [ "$(columns "$dir/network.csv" algo fused | tail -n +1 | sort -u | wc -l)" -eq 6 ]
@@ -182,5 +174,4 @@ check "the figure is drawn again from the tables" test -s "$dir/network_sequence
 "$network" "RESULTS=$work/results" MACHINE=toy MODEL=$small $size TIMING=0 >/dev/full 2>"$work/err"
 check "a verdict that nobody reads: exit status $?, not 2" [ $? -eq 2 ]
 
-echo "network: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

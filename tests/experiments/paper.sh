@@ -16,20 +16,12 @@ cp tests/data/three.csv "$work/parts.csv"
 refuses "parts.csv: the folder 'parts' is for other results" MODEL="$work/parts.csv"
 
 three="MODEL=tests/data/three.csv"
-page() { # page ARGUMENTS...: succeeds; $dir is where the results are
-    "$paper" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err"
-    status=$?
-    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
-}
-
 check "what is to be observed is named" [ "$("$paper" --guest)" = ppc64le ]
 check "... unless nothing is" [ -z "$("$paper" --guest OBSERVE=0)" ]
 
 dir=$work/results/host/paper/three
-page "$three" TIMING=0 OBSERVE=0 COMMIT=abc JOBS=1
-for file in paper.md numbers.csv models.csv speedups.csv host.txt; do
-    check "$file is missing" test -s "$dir/$file"
-done
+succeeds "$three" TIMING=0 OBSERVE=0 COMMIT=abc JOBS=1
+has_files "$dir" paper.md numbers.csv models.csv speedups.csv host.txt
 for figure in 8 9 10 11; do
     check "paper_figure$figure.png is missing" test -s "$dir/paper_figure$figure.png"
     check "the page shows figure $figure" grep -q "(paper_figure$figure.png)" "$dir/paper.md"
@@ -65,34 +57,30 @@ check "that costs loads" [ "$(loads sconv_run_time)" -gt "$(loads sconv_openblas
 check "and so does packing one by one" [ "$(loads sconv_no_vbp)" -gt "$(loads sconv_openblas)" ]
 
 cp "$dir/paper.md" "$work/first"
-page "$three" TIMING=0 COMMIT=abc
+succeeds "$three" TIMING=0 COMMIT=abc
 check "finished parts are kept" grep -q '^0 parts made, 6 kept' "$work/out"
 check "the page is the same" cmp -s "$work/first" "$dir/paper.md"
 rm -r "$work/results/power10/paper/parts/cold-three"
-page "$three" TIMING=0 COMMIT=abc
+succeeds "$three" TIMING=0 COMMIT=abc
 check "only the missing part is made again" grep -q '^1 parts made, 5 kept' "$work/out"
 check "the page is the same again" cmp -s "$work/first" "$dir/paper.md"
-page "$three" TIMING=0 COMMIT=abc "WHY_NO_GUEST=no compiler for it"
+succeeds "$three" TIMING=0 COMMIT=abc "WHY_NO_GUEST=no compiler for it"
 check "why nothing is observed is said" grep -q 'nothing was observed now: no compiler for it' "$dir/paper.md"
-page "$three" TIMING=0 COMMIT=abd
+succeeds "$three" TIMING=0 COMMIT=abd
 check "another commit makes its own" grep -q '^6 parts made, 0 kept' "$work/out"
-page "$three" TIMING=0 COMMIT=abd LAYERS=pointwise
+succeeds "$three" TIMING=0 COMMIT=abd LAYERS=pointwise
 check "some layers make a page of their own, and parts" [ -s "$dir,pointwise/paper.md" ]
 check "... and leave those of all layers" [ -s "$work/results/clx4208/paper/parts/cold-three/cases.csv" ]
 check "other layers, too" grep -q '^6 parts made, 0 kept' "$work/out"
-page "$three" TIMING=0 COMMIT=abd-dirty LAYERS=pointwise
-page "$three" TIMING=0 COMMIT=abd-dirty LAYERS=pointwise
+succeeds "$three" TIMING=0 COMMIT=abd-dirty LAYERS=pointwise
+succeeds "$three" TIMING=0 COMMIT=abd-dirty LAYERS=pointwise
 check "changed sources never keep" grep -q '^6 parts made, 0 kept' "$work/out"
 
 rm "$dir/paper_figure8.png"
 "$(dirname "$program")/redraw" "RESULTS=$dir" >"$work/out" 2>&1
 check "figures are drawn again from the tables" test -s "$dir/paper_figure8.png"
 
-no_redraw() { # no_redraw WHY FOLDER: ends with status 2 and one line
-    "$(dirname "$program")/redraw" "RESULTS=$2" >"$work/out" 2>"$work/err"
-    check "redraw $2: exit status $?, not 2" [ $? -eq 2 ]
-    check "redraw $2: not one line with '$1': $(cat "$work/err")" [ "$(wc -l <"$work/err") $(grep -cF "$1" "$work/err")" = "1 1" ]
-}
+no_redraw() { fails_with 2 "$1" "$(dirname "$program")/redraw" "RESULTS=$2"; }
 no_redraw "cannot read the folder '$work/none'" "$work/none"
 mkdir "$work/none"
 no_redraw "no figures to draw again" "$work/none"
@@ -101,7 +89,7 @@ no_redraw "figures.txt:1: neither" "$work/none"
 echo "model,layer" >"$work/results/clx4208/paper/parts/cold-three,pointwise/cases.csv"
 
 dir=$dir,pointwise
-page "$three" LAYERS=pointwise REPS=3 RULER=0 COMMIT=abe
+succeeds "$three" LAYERS=pointwise REPS=3 RULER=0 COMMIT=abe
 check "this computer is timed" grep -q ',here,[0-9]' "$dir/numbers.csv"
 check "with as many rounds as were asked for" grep -q 'runs_averaged,100,compared,here,3,' "$dir/numbers.csv"
 
@@ -110,5 +98,4 @@ check "times are not replaced by none: exit status $?, not 2" [ $? -eq 2 ]
 check "... in one line: $(cat "$work/err")" grep -q "^paper: '$dir' holds times, .*TIMING=0.*: set another RESULTS, or remove the folder" "$work/err"
 "$paper" "$three" TIMING=0 "RESULTS=$work/results" >/dev/full 2>"$work/err"
 check "a page that nobody reads: exit status $?, not 2" [ $? -eq 2 ]
-echo "paper: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

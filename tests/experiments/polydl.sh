@@ -21,24 +21,14 @@ refuses "UKR: must be ref, avx2, avx512 or libxsmm, not 'sse'" "$blocked" UKR=ss
 refuses "THREADS: must be a whole number from 1 to 2, not '3'" "$blocked" THREADS=3
 
 dir=$work/results/toy/polydl/blocked
-run() { # run ARGUMENTS...: succeeds
-    "$polydl" "RESULTS=$work/results" "$blocked" RULER=0 "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
-}
+run() { succeeds "$blocked" RULER=0 "$@"; }
 rows() { csv_rows "$1/$2" | tail -n +2 | wc -l; }
-refuses_to_replace() { # refuses_to_replace ARGUMENTS...: where times would be lost
-    "$polydl" "RESULTS=$work/results" "$blocked" "$@" >"$work/out" 2>"$work/err" </dev/null
-    check "$*: exit status $?, not 2" [ $? -eq 2 ]
-    check "$*: one line: $(cat "$work/err")" [ "$(grep -c "^polydl: '.*' holds times, .*(TIMING=0): set another RESULTS" "$work/err") $(wc -l <"$work/err")" = "1 1" ]
-}
-says() { check "'$1' is not said: $(cat "$work/$2")" grep -qF -- "$1" "$work/$2"; }
 
 # Simulated on a machine that is not this computer: no times.
 run MACHINE=toy
 says "stem is left out: 3 channels and 32 filters" err
-says "not timed: this computer is not toy" out
-says "| blocked | three | not timed |" out
+says "not timed: this computer is not toy"
+says "| blocked | three | not timed |"
 n=$(rows "$dir" variants.csv)
 check "5 to 21 variants of each layer that has blocks, not $n of three" [ "$n" -ge 15 ] && [ "$n" -le 63 ]
 check "six baselines of each" [ "$(rows "$dir" baselines.csv)" -eq 18 ]
@@ -51,7 +41,7 @@ check "layers of one shape have the same counts" \
 
 # Nothing is simulated twice, threads change nothing, nor does the store.
 run MACHINE=toy JOBS=1
-says "$(sed -n 's/^0 of \([0-9]*\) simulations.*/\1 of \1/p' "$work/out") simulations from the store" out
+says "$(sed -n 's/^0 of \([0-9]*\) simulations.*/\1 of \1/p' "$work/out") simulations from the store"
 check "nothing was simulated again: $(grep simulations "$work/out")" [ -z "$(grep '^0 of [1-9][0-9]* simulations' "$work/out")" ]
 check "results from the store are the same" cmp -s "$work/tables" <(tables)
 run MACHINE=toy STORE=no
@@ -66,10 +56,10 @@ done
 check "verdict.txt names no commit" grep -q 'commit abc1234' "$host/verdict.txt"
 check "the best variant of both layers, on one thread and on two" [ "$(rows "$host" best.csv)" -eq 4 ]
 check "the verdict comes last" comes_after "$work/out" '^VERDICT' 'What does fusing bring'
-says "No verdict: a comparison with the clock's own repeat wants 5 layers" out
+says "No verdict: a comparison with the clock's own repeat wants 5 layers"
 fastest=$(csv_rows "$host/variants.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
     $c["layer"] == "three" && (!best || $c["measured_time_min_ns"] < best) { best = $c["measured_time_min_ns"]; name = $c["variant"] } END { print name }')
-says "| blocked | three | \`$fastest\` |" out
+says "| blocked | three | \`$fastest\` |"
 check "a row for each variant of both layers" [ "$(rows "$host" variants.csv)" -eq 4 ]
 check "a number has as many" grep -q ',ki kj oj ofm,' "$host/variants.csv"
 check "each is timed on one thread and on two: $(head -c 300 "$work/err")" [ -z "$(csv_rows "$host/variants.csv" | grep 'not available')" ]
@@ -77,15 +67,16 @@ share=$(csv_rows "$host/baselines.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF;
 check "small layers' baselines run whole, not $share" [ "${share%%$'\n'*}" = 1 ]
 check "some baselines are timed" [ "$(csv_rows "$host/baselines.csv" | grep -cE ',(loops|microkernel|sconv_tuned),[^,]*,[0-9]')" -eq 6 ]
 run LAYERS=three,again VARIANTS='oj.4 ofm oj ifm kj ki,ki kj oj ofm' BUDGET=5 BATCH=3
-says "What does fusing bring? 3 images of each layer" out
+says "What does fusing bring? 3 images of each layer"
 bytes=$(csv_rows "$host/fusion.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { print $c["images"], $c["output_bytes"] % 3, ($c["fused_time_min_ns"] > 0) }' | sort -u)
 check "the outputs of three images are fused, and timed: $bytes" [ "$bytes" = "3 0 1" ]
-says "1 of 1 layers' times from the store" out
+says "1 of 1 layers' times from the store"
 check "seven rankings, of two threads as well, judge both layers" [ "$(rows "$host" rankings.csv)" -eq 28 ]
 check "no pick is faster than the fastest variant" \
     [ -z "$(csv_rows "$host/totals.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } !($c["worst_share"] > 0 && $c["worst_share"] <= 1)')" ]
-says "PolyDL-DNN is missing on 1 thread: the net wants 10 layers" out
-refuses_to_replace LAYERS=three,again TIMING=0
+says "PolyDL-DNN is missing on 1 thread: the net wants 10 layers"
+fails_with 2 "(TIMING=0): set another RESULTS" "$polydl" "RESULTS=$work/results" "$blocked" LAYERS=three,again TIMING=0
+check "... because of the times: $(cat "$work/err")" grep -q "^polydl: '.*' holds times, " "$work/err"
 check "the figure is drawn" [ -s "$host/polydl_rankings.png" ]
 run LAYERS=strided VARIANTS=7 THREADS=1 BUDGET=1 UKR=ref STORE=no RULER=1
 check "disturbed or not, how many timings were taken again is said last: $(tail -n 1 "$work/out")" \
@@ -94,10 +85,9 @@ run LAYERS=strided VARIANTS=7 THREADS=1 BUDGET=1 UKR=ref STORE=no
 check "a number says how many" [ "$(rows "${host%three,again}strided" variants.csv)" -eq 7 ]
 if ! grep -q "built without LIBXSMM" "$work/out"; then
     run LAYERS=strided VARIANTS=2 THREADS=1 BUDGET=1 UKR=libxsmm STORE=no
-    says "micro-kernel libxsmm, replayed as" out
+    says "micro-kernel libxsmm, replayed as"
 fi
 "$polydl" "RESULTS=$work/results" MODEL=gemm LAYERS='*_128_*' VARIANTS='i.64 j.64 k.64' TIMING=0 MACHINE=toy >"$work/out" 2>"$work/err"
 check "a GEMM is simulated: $(tail -1 "$work/err")" [ "$(rows "$work/results/toy/polydl/gemm,~_128_~" variants.csv)" -eq 1 ]
 
-echo "$name: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -11,9 +11,7 @@ program=$report
 # ---- refusals ----
 
 no_report() { # no_report WHY FOLDER [ARGUMENT...]: ends with status 2 and one line
-    "$report" "RESULTS=$2" "${@:3}" >"$work/out" 2>"$work/err"
-    check "report $2: exit status $?, not 2" [ $? -eq 2 ]
-    check "report $2: not one line with '$1': $(cat "$work/err")" [ "$(wc -l <"$work/err") $(grep -cF "$1" "$work/err")" = "1 1" ]
+    fails_with 2 "$1" "$report" "RESULTS=$2" "${@:3}"
     check "report $2 left something: $(find "$2" -name 'report.h*' 2>/dev/null)" [ -z "$(find "$2" -name 'report.h*' 2>/dev/null)" ]
 }
 mkdir "$work/none"
@@ -24,9 +22,7 @@ no_report "unknown option 'MODELS=x'" "$work/none" MODELS=x
 # ---- pages ----
 
 page() { # page FOLDER [ARGUMENT...]: succeeds; the page is there, and no half of one
-    "$report" "RESULTS=$1" "${@:2}" >"$work/out" 2>"$work/err"
-    status=$?
-    check "report $1: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
+    succeeds "RESULTS=$1" "${@:2}"
     check "report $1: no page" test -s "$1/report.html"
     check "report $1: a partial file is left" [ -z "$(find "$1" -name '*.partial*')" ]
 }
@@ -214,5 +210,4 @@ else
     check "a request is found" bash -c "grep -q CONSOLE '$work/console' || grep -q '^failed: .*requests' '$work/found'"
 fi
 
-echo "report: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -84,18 +84,11 @@ check "CSA's own tiles are framed in the figure" [ "$(framed "$work/framed/clx42
 check "what some layers do not have is said: $(cat "$work/err")" grep -q '^VARY: nc=12 is more than [12] of 3 plans have: they take all that they have$' "$work/err"
 
 dir=$work/results/toy/sweep/three
-run() { # run ARGUMENTS...: succeeds
-    "$sweep" "RESULTS=$work/results" MACHINE=toy "$three" "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-    check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
-}
+run() { succeeds MACHINE=toy "$three" "$@"; }
 rows() { csv_rows "$dir/$1" | tail -n +2 | wc -l; }
-says() { check "'$1' is not said: $(cat "$work/out")" grep -qF -- "$1" "$work/out"; }
 
 run "$grid"
-for file in sweep.csv configs.csv best.csv verdict.txt machine.cfg models.txt figures.txt sweep_heat.png sweep_heat.svg sweep_pareto.png; do
-    check "$file is missing" test -s "$dir/$file"
-done
+has_files "$dir" sweep.csv configs.csv best.csv verdict.txt machine.cfg models.txt figures.txt sweep_heat.{png,svg} sweep_pareto.png
 check "... and plans of several machines are none" [ ! -e "$dir/plans.json" ]
 check "... and where only caches vary nothing is" [ "$(framed "$dir")" -eq 0 ]
 check "a row per layer, algorithm and configuration" [ "$(rows sweep.csv)" -eq 36 ]
@@ -268,5 +261,4 @@ else
     clocked
 fi
 
-echo "$name: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -5,33 +5,16 @@
 # (default: all).
 set -u
 
-# shellcheck source=tests/csv.bash
-. tests/csv.bash
-
 BUILD=${BUILD:-build}
 cachesim=${CACHESIM:-$BUILD/cachesim}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
+program=$cachesim
+# shellcheck source=tests/check.bash
+. tests/check.bash
 skipped=0
-
-ok() { passed=$((passed + 1)); }
-
-bad() {
-    failed=$((failed + 1))
-    echo "cachesim: FAILED: $*" >&2
-}
 
 skip() {
     skipped=$((skipped + 1))
     echo "cachesim: skipped: $*"
-}
-
-check() { # check DESCRIPTION COMMAND...: the command succeeds
-    local what=$1
-    shift
-    if "$@"; then ok; else bad "$what"; fi
 }
 
 # golden NAME ARGUMENTS...: the output equals tests/golden/NAME
@@ -47,14 +30,8 @@ golden() {
 
 # refuses WORDS ARGUMENTS...: exit status 2, nothing on stdout, one line on stderr that holds WORDS
 refuses() {
-    local words=$1 status
-    shift
-    "$cachesim" "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-    check "$*: exit status $status, not 2" [ "$status" -eq 2 ]
+    fails_with 2 "$1" "$cachesim" "${@:2}"
     check "$*: wrote to stdout" [ ! -s "$work/out" ]
-    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
-    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
 }
 
 goldens() {
@@ -1117,5 +1094,4 @@ hosts() {
 for part; do
     if declare -F "$part" >"$work/part"; then "$part"; else bad "there is no part '$part'"; fi
 done
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish ", $skipped skipped"

@@ -3,22 +3,9 @@
 # from the project's folder; BUILD has the programs (default build), CC compiles for the programs' CPU.
 set -u
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-simbench=${BUILD:-build}/simbench
-passed=0
-failed=0
-
-check() { # check DESCRIPTION COMMAND...: the command succeeds
-    local what=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "simbench: FAILED: $what" >&2
-    fi
-}
+program=${BUILD:-build}/simbench
+# shellcheck source=tests/check.bash
+. tests/check.bash
 
 peer() { # peer NAME FLAGS...: builds one
     local to=$work/$1.so
@@ -28,16 +15,9 @@ peer() { # peer NAME FLAGS...: builds one
 
 no_peer() { ${CC:-cc} -shared -o "$work/$1.so" -x c /dev/null; }
 
-run() { "$simbench" --stream=gemm --interface=records --rounds=1 "$@" >"$work/out" 2>"$work/err"; }
+run() { "$program" --stream=gemm --interface=records --rounds=1 "$@" >"$work/out" 2>"$work/err"; }
 
-refuses() { # refuses STATUS WORDS ARGUMENTS...: that exit status, one line on stderr that holds WORDS
-    local status=$1 words=$2
-    shift 2
-    run "$@"
-    check "$*: exit status $?, not $status" [ $? -eq "$status" ]
-    check "$*: not one line: $(cat "$work/err")" [ "$(wc -l <"$work/err")" -eq 1 ]
-    check "$*: '$words' is not in: $(cat "$work/err")" grep -qF -- "$words" "$work/err"
-}
+refuses() { fails_with "$1" "$2" "$program" --stream=gemm --interface=records --rounds=1 "${@:3}"; } # refuses STATUS WORDS ARGUMENTS...
 
 check "a peer is built" peer good
 check "a peer that forgets is built" peer forgets -DFORGETS
@@ -65,5 +45,4 @@ make -n bench-sim MACHINE=3c PEERS=a.so >"$work/out" 2>&1
 # shellcheck disable=SC2016  # the shell that runs the line takes the values from its environment
 check "make's variables are not the program's options" grep -qF -- '"--machine=$MACHINE" "--peers=$PEERS"' "$work/out"
 
-echo "simbench: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish
