@@ -1,19 +1,19 @@
 /*
- * The watcher inside QEMU's user-mode emulators, as a plugin. It watches a region of a program, or the whole program:
+ * The watcher inside QEMU's user-mode emulators, as a plugin. The plugin watches a region of a program, or the whole
+ * program:
  *
  *     qemu-x86_64 -cpu max -plugin tracer.so,out=FILE,machine=FILE.cfg[,KEY=VALUE]... PROGRAM
  *     qemu-x86_64 -cpu max -plugin tracer.so,fd=NUMBER[,KEY=VALUE]... PROGRAM
  *
  * A region: the program's marks (marker.h) delimit the region.
  *
- *   out       the result (watch.h), written when the program closes its region
+ *   out       the result (watch.h), written when the program closes the region
  *   machine   the simulated machine's file (sim/machine/machine.h)
- *   rule      functions that do one part of a library's work (watch.h), as PATTERN:PHASE:TAG; TAG '-' for none
- *   masked    a phase: the phase of masked loads, whatever phase a mark began, since nobody knows how much of its width
- *             a masked load loads
+ *   rule      functions that do a part of a library's work (watch.h), as PATTERN:PHASE:TAG; TAG '-' for none
+ *   masked    the phase of masked loads, whatever phase a mark began: the loaded part of the width is unknown
  *   trace     every access to a buffer, as a binary trace (sim/trace/trace_binary.h)
  *
- * While the emulator runs, FILE.watched holds the emulator's process number: so the program knows that it is watched.
+ * While the emulator runs, FILE.watched holds the emulator's process number: the file tells the program of the watcher.
  *
  * The whole program (`cachesim run`):
  *
@@ -23,17 +23,17 @@
  *   maps      the descriptor that gets, at the end, the program's memory mappings, in the format of /proc/<pid>/maps
  *   notes     the descriptor of a file that notes the program's progress (sim/programs/cachesim_notes.h)
  *
- * The trace covers one process and one program. A forked child is silent: it forgets what its parent has not written
- * yet, and closes its copy of the descriptor. A program that calls exec closes the descriptor, too: then the trace
+ * The trace covers one process and one program. A forked child is silent: the child forgets the unwritten part of the
+ * trace, and closes its copy of the descriptor. A program that calls exec closes the descriptor, too: then the trace
  * lacks its end, and the notes say why. The emulated program shares QEMU's descriptors, and some programs close all
- * descriptors that they have not opened. So the trace moves to a descriptor above the program's limit, and before each
- * block is written, the plugin checks that the descriptor still belongs to the original file.
+ * descriptors of others. So the trace moves to a descriptor above the program's limit, and before each block is
+ * written, the plugin checks that the descriptor still belongs to the original file.
  *
  * Accesses of several threads come in the order in which the threads take a lock. Prefetch instructions access nothing
- * here: QEMU does not report them. Generated code counts the classes of instructions, block by block.
+ * here: QEMU does not report prefetches. Generated code counts the classes of instructions, block by block.
  *
- * The plugin runs in another program, so it prints its errors itself; an error in a region ends the program. QEMU hands
- * no context to some callbacks: `watcher` below is the only object for these callbacks.
+ * The plugin runs in a foreign program, so the plugin prints errors itself; an error in a region ends the program. QEMU
+ * hands no context to some callbacks: `watcher` below is the only object for the callbacks.
  */
 #define _GNU_SOURCE /* fopencookie */
 
@@ -60,7 +60,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 
 __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-/* An instruction that is translated. */
+/* A translated instruction. */
 struct instruction {
     struct watch_site *site;
     uint64_t address;
@@ -70,8 +70,8 @@ struct instruction {
 /* Says where the trace of a whole program goes. */
 struct outlet {
     int fd;
-    struct stat is; /* the file that it was at the start */
-    int err;        /* of the first block that could not be written, as -errno */
+    struct stat is; /* the file at the start */
+    int err;        /* of the first unwritten block, as -errno */
 };
 
 struct watcher {
@@ -79,7 +79,7 @@ struct watcher {
     uint64_t *executed;         /* instructions that may access memory */
     /* of a region */
     watch_decode_fn decode;
-    char watched[4096]; /* the file that tells the program */
+    char watched[4096]; /* the file that tells the program of the watcher */
     /* of a whole program */
     bool is_whole, has_fetches, has_accessors;
     uint8_t fetch_tag;
@@ -89,7 +89,7 @@ struct watcher {
     atomic_bool is_silent;  /* this process is a child of the traced process; or the trace has ended */
     uint64_t last_executed; /* at the last access */
     int maps_fd;            /* -1: nobody asked */
-    volatile int *note;     /* enum cachesim_note, in memory that cachesim reads; NULL: no notes */
+    volatile int *note;     /* enum cachesim_note, in memory read by cachesim; NULL: no notes */
     int64_t exec[2];        /* the numbers of execve and execveat */
     uint64_t host_base;     /* where the program's address 0 is in the emulator's memory */
     bool knows_base;
@@ -99,7 +99,7 @@ static struct watcher watcher = { .lock = PTHREAD_MUTEX_INITIALIZER, .maps_fd = 
 
 enum {
     BLOCK_BYTES = 1 << 16,
-    HIGHEST_FD = 1 << 16, /* the kernel keeps a table up to the highest one */
+    HIGHEST_FD = 1 << 16, /* the kernel keeps a table up to the highest descriptor */
     MOST_FDS = 1000,
 };
 
@@ -112,8 +112,8 @@ static int complain(const char *what, const char *value)
 /* ---- the outlet ---- */
 
 /*
- * Returns a duplicate that exec closes, or -errno. Its number is one that the emulated program cannot have, which takes
- * a higher limit for a moment; where there is none, one of the last two that the program can have.
+ * Returns a duplicate that exec closes, or -errno. The duplicate's number is beyond the reach of the emulated program,
+ * which takes a higher limit for a moment; if no higher limit is allowed, the number is one of the program's last two.
  */
 static int move_up(int fd)
 {
@@ -132,7 +132,7 @@ static int move_up(int fd)
     return moved;
 }
 
-/* Tells whether the descriptor is what it was: not closed, nor another file by now. */
+/* Tells whether the descriptor is still the original: not closed, nor a different file by now. */
 static bool is_there(const struct outlet *o)
 {
     struct stat now;
@@ -240,7 +240,7 @@ static void on_fetch(unsigned vcpu, void *instruction)
 
 /* ---- translation ---- */
 
-/* QEMU keeps a translated block as long as it likes, and the callbacks' argument as well: nobody frees an instruction. */
+/* QEMU keeps a translated block and the callbacks' argument as long as QEMU likes: nobody frees an instruction. */
 static struct instruction *new_instruction(const struct qemu_plugin_insn *insn, struct watch_site *site)
 {
     struct instruction *i = malloc(sizeof *i);
@@ -263,8 +263,8 @@ static void watch_accesses(struct qemu_plugin_insn *insn, struct instruction *i)
 
 /*
  * TCG's code leaves the upper halves of the host's vector registers in use, and QEMU's floating-point helpers are SSE
- * instructions: each waits some 80 cycles for them then (Intel). Clearing them before an instruction that is helped
- * makes the whole emulation ten times as fast, and changes nothing: TCG keeps no value there.
+ * instructions: each helper then waits some 80 cycles for the upper halves (Intel). Clearing the upper halves before an
+ * instruction with a helper makes the whole emulation ten times as fast, and changes nothing: TCG keeps no value there.
  */
 #if defined(__x86_64__)
 __attribute__((target("avx"))) static void free_upper_halves(unsigned vcpu, void *userdata)
@@ -347,7 +347,7 @@ static void on_block_of_whole(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 /* ---- the end of a region ---- */
 
-/* Nothing that comes after an error means anything: the program is ended. */
+/* After an error nothing has a meaning: the program is ended. */
 static void on_mark(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t magic, uint64_t mark, uint64_t a,
                     uint64_t b, uint64_t c, uint64_t a6, uint64_t a7, uint64_t a8)
 {
@@ -383,7 +383,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         note(CACHESIM_EXECS);
 }
 
-/* Runs when a system call returns: exec returns only if it failed. */
+/* Runs when a system call returns: exec returns only after a failure. */
 static void on_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
 {
     (void)id, (void)vcpu, (void)result;
@@ -405,7 +405,9 @@ static void find_exec(const char *target)
     }
 }
 
-/* Writes the emulator's own map, with the program's addresses: what is not the program's has no address of it there. */
+/*
+ * Writes the emulator's own map, with the program's addresses. (Only the program's own mappings have right addresses.)
+ */
 static void write_maps(void)
 {
     FILE *in = fopen("/proc/self/maps", "r"), *out = fdopen(watcher.maps_fd, "w");
@@ -423,7 +425,7 @@ static void write_maps(void)
         fclose(out);
 }
 
-/* Ends the trace. A reader that went away is none of the program's business. */
+/* Ends the trace. A reader that went away is no error of the program. */
 static void on_exit_of_program(qemu_plugin_id_t id, void *userdata)
 {
     int err;
@@ -438,7 +440,7 @@ static void on_exit_of_program(qemu_plugin_id_t id, void *userdata)
     err = sim_trace_close(&watcher.region.trace);
     if (watcher.outlet.err)
         err = watcher.outlet.err;
-    fall_silent(); /* other threads may still run */
+    fall_silent(); /* threads may still run */
     pthread_mutex_unlock(&watcher.lock);
     if (err == -EBADF)
         complain("the program closed all of its descriptors, the tracer's too", "");
@@ -485,7 +487,7 @@ static bool read_rule(struct arguments *a, const char *text)
     return true;
 }
 
-/* Reads one argument: a text, or for a limit other than 0 a number below the limit. */
+/* Reads an argument: a text, or for a limit other than 0 a number below the limit. */
 static bool read_argument(struct arguments *a, const char *argument)
 {
     const struct {
@@ -532,7 +534,7 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
 
 /* ---- installation ---- */
 
-/* Says in a file that this process is watched. */
+/* Writes the file by which the process knows of the watcher. */
 static int tell_program(const char *out)
 {
     FILE *file;
@@ -548,7 +550,7 @@ static int tell_program(const char *out)
     return complain(strerror(errno), watcher.watched);
 }
 
-/* QEMU keeps the arguments as long as it runs. */
+/* QEMU keeps the arguments during the run. */
 static int set_up_region(qemu_plugin_id_t id, const struct arguments *a, const char *target)
 {
     const struct watch_files files = { a->out, a->machine, a->trace ? a->trace : "" };
@@ -579,7 +581,7 @@ static void open_notes(int fd)
     note(CACHESIM_NOT_STARTED);
 }
 
-/* All memory is one buffer, and all of the program is its region. */
+/* All memory is one buffer, and the whole program is the region. */
 static int set_up_whole(qemu_plugin_id_t id, const struct arguments *a, const char *target)
 {
     const char *tag = a->fetches ? a->fetches : a->accessors;
@@ -610,7 +612,7 @@ static int set_up_whole(qemu_plugin_id_t id, const struct arguments *a, const ch
     return 0;
 }
 
-/* Returns 0, or else QEMU says that the plugin could not be loaded, and ends. */
+/* Returns 0; after any other value QEMU says that the plugin could not be loaded, and ends. */
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                                                                char **argv)
 {

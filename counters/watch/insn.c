@@ -35,7 +35,7 @@ static const uint16_t vector_stores31[] = { 396, 972, 908, 940, 1004, 397, 429, 
 static const uint16_t scalar_loads31[] = { 23, 55, 87,  119, 279, 311, 343, 375, 21,  53,  341, 373, 20,
                                            52, 84, 116, 276, 790, 534, 532, 535, 567, 599, 631, 855, 887 };
 
-/* the stores beside these loads; dcbz clears a line */
+/* the stores beside the loads above; dcbz clears a line */
 static const uint16_t scalar_stores31[] = { 151, 183, 215, 247, 407, 439, 149, 181, 150, 214, 182,
                                             694, 726, 918, 662, 660, 663, 695, 727, 759, 983, 1014 };
 
@@ -120,7 +120,7 @@ static enum watch_class power_class(uint32_t word)
     return WATCH_OTHER;
 }
 
-/* Types of prefix: 0 is 8-byte loads and stores, 1 vector immediates, the others modify an ordinary instruction. */
+/* Types of prefix: 0 is 8-byte loads and stores, 1 vector immediates, 2 and 3 modify an ordinary instruction. */
 static enum watch_class power_prefixed_class(uint32_t prefix, uint32_t suffix)
 {
     unsigned primary = suffix >> 26, type = prefix >> 24 & 3;
@@ -223,7 +223,7 @@ static bool is_one_of(uint8_t opcode, const char *list, size_t n)
 
 #define ONE_OF(opcode, list) is_one_of(opcode, list, sizeof(list) - 1)
 
-/* Opcodes of the 0F map that work on vector registers, in VEX or legacy form. */
+/* Opcodes of the 0F map on vector registers, in VEX or legacy form. */
 static bool is_sse(const struct x86 *x)
 {
     return x->is_vex || x->map == MAP_0F38 || x->map == MAP_0F3A || (x->opcode >= 0x10 && x->opcode <= 0x17) ||
@@ -272,7 +272,7 @@ static enum watch_class general_class(const struct x86 *x, bool has_memory)
 struct watch_insn watch_decode_x86_64(const uint8_t *code, size_t n_bytes)
 {
     const struct x86 x = x86_parse(code, n_bytes);
-    bool has_memory = x.modrm >> 6 != 3; /* where there is a ModRM byte; all vector forms have one but vzeroupper */
+    bool has_memory = x.modrm >> 6 != 3; /* if there is a ModRM byte: all vector forms but vzeroupper */
     bool is_vector = x.map != MAP_ONE && is_sse(&x);
     struct watch_insn insn = insn_of(is_vector ? vector_class(&x, has_memory) : general_class(&x, has_memory));
 

@@ -12,7 +12,7 @@ struct watch_insn {
 
 typedef struct watch_insn (*watch_decode_fn)(const uint8_t *code, size_t n_bytes);
 
-/* Decode one instruction. POWER, little-endian: one word, or two words when the first word is a prefix. */
+/* Decode an instruction. POWER, little-endian: one word, or two words if the first is a prefix. */
 struct watch_insn watch_decode_ppc64le(const uint8_t *code, size_t n_bytes);
 struct watch_insn watch_decode_x86_64(const uint8_t *code, size_t n_bytes);
 

@@ -1,16 +1,16 @@
 /*
- * Describes how a watched program speaks to its watcher: by a system call that does not exist. The emulator's plugin
+ * Marks: a watched program speaks to its watcher by a system call that does not exist. The emulator's plugin
  * (emulator_plugin.c) sees number and arguments; every kernel and emulator answers ENOSYS, so a program with marks runs
- * anywhere. A mark is one instruction, and adds no access to the stream.
+ * anywhere. A mark is a single instruction, and adds no access to the stream.
  *
- *     watch_mark_buffer(tag, address, bytes)   any number of times; an access belongs to the first buffer that holds it
- *     watch_mark_stack(address, bytes)         memory that is known to be the stack
+ *     watch_mark_buffer(tag, address, bytes)   any number of times; an access belongs to the first buffer around the address
+ *     watch_mark_stack(address, bytes)         memory known to be the stack
  *     watch_mark_begin(phase)                  counting starts, with empty caches
  *     watch_mark_phase(phase)                  as often as wanted
- *     watch_mark_end()                         counting ends; the observer writes its result
+ *     watch_mark_end()                         counting ends; the watcher writes the result
  *
- * Tags and phases are the simulator's (sim/base/access.h): small numbers that the caller gives a meaning. One region
- * per run, of one thread.
+ * Tags and phases are the simulator's (sim/base/access.h): small numbers with a meaning for the caller. One region per
+ * run, of one thread.
  */
 #ifndef COUNTERS_WATCH_MARKER_H
 #define COUNTERS_WATCH_MARKER_H
@@ -32,7 +32,7 @@ enum watch_mark {
 };
 
 #if defined(WATCH_TWIN)
-/* The program is its own observer (twin_watcher.c). */
+/* The program is the watcher, too (twin_watcher.c). */
 void watch_mark(enum watch_mark mark, uint64_t a, uint64_t b, uint64_t c);
 #elif defined(__x86_64__)
 static inline void watch_mark(enum watch_mark mark, uint64_t a, uint64_t b, uint64_t c)
@@ -64,7 +64,10 @@ static inline void watch_mark(enum watch_mark mark, uint64_t a, uint64_t b, uint
 #else
 #include <unistd.h>
 
-/* Elsewhere through the C library: a few accesses to its stack and to errno join the stream, outside all buffers. */
+/*
+ * Further CPUs mark through the C library: a few accesses to the stack and to errno join the stream, outside all
+ * buffers.
+ */
 long syscall(long number, ...);
 
 static inline void watch_mark(enum watch_mark mark, uint64_t a, uint64_t b, uint64_t c)
@@ -101,9 +104,9 @@ static inline void watch_mark_end(void)
 struct watch_files; /* watch.h */
 
 /*
- * Finds the watcher that the program is linked with: emulator_watcher.c finds the emulator's plugin, twin_watcher.c
- * watches the program's own instrumented code. To be called before the first mark. Returns 0, or -errno with one line
- * in why: -ENOTSUP if nobody watches.
+ * Finds the linked watcher: emulator_watcher.c finds the emulator's plugin, twin_watcher.c watches the program's own
+ * instrumented code. To be called before the first mark. Returns 0, or -errno with a line in why: -ENOTSUP if nobody
+ * watches.
  */
 int watch_find(const struct watch_files *f, char *why, size_t why_bytes);
 

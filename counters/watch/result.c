@@ -6,7 +6,7 @@
 
 #include "counters/watch/watch.h"
 
-/* Begins the file of a result: a name with a version, and the size of what follows. */
+/* The head of a result's file: a name with a version, and the size of the rest. */
 struct head {
     char name[8];
     uint64_t bytes;

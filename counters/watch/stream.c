@@ -16,7 +16,7 @@ enum {
     NO_RULE = 0,
     N_RECORDS = 4096,
     SITES_PER_CHUNK = 1024,
-    LINE_SHIFT = 6, /* of what is outside all buffers */
+    LINE_SHIFT = 6, /* of accesses outside all buffers */
     N_LINES = 1 << 14,
     LEARNED_REACH = 64 << 20, /* a learned buffer grows by steps no longer than this */
 };
@@ -26,7 +26,7 @@ struct outside {
     uint64_t loads[2], stores[2];
 };
 
-/* A function of the program, and what it did outside all buffers. */
+/* A function of the program, and the function's accesses outside all buffers. */
 struct watch_function {
     struct watch_function *next;
     char name[WATCH_NAME_BYTES];
@@ -34,7 +34,7 @@ struct watch_function {
     struct outside outside[SIM_MAX_PHASES];
 };
 
-/* A set of lines: a hash table with open addresses, of line number + 1; it grows no more when it is nearly full. */
+/* A set of lines: a hash table with open addresses, of line number + 1; the set stops growing when nearly full. */
 struct lines {
     size_t n;
     uint64_t line[N_LINES];
@@ -51,7 +51,7 @@ struct watch_stream {
     bool is_on, has_ended, marks_masked;
     uint8_t phase, masked_phase;
     struct watch_access pending; /* an access that may lack pieces; bytes 0: none */
-    uint64_t pending_executed;   /* `executed` at its first piece */
+    uint64_t pending_executed;   /* `executed` at the access's first piece */
     size_t n_buffers;
     struct watch_buffer buffer[WATCH_MAX_BUFFERS];
     size_t n_records;
@@ -61,8 +61,8 @@ struct watch_stream {
     uint64_t stack, stack_bytes;
     size_t n_rules;
     struct watch_rule rule[WATCH_MAX_RULES + 1];                      /* [0]: no rule */
-    uint64_t instructions[WATCH_MAX_RULES + 1][WATCH_N_CLASSES];      /* counted by the emulator, from its start on */
-    uint64_t instructions_from[WATCH_MAX_RULES + 1][WATCH_N_CLASSES]; /* where the region or its phase began */
+    uint64_t instructions[WATCH_MAX_RULES + 1][WATCH_N_CLASSES];      /* since the emulator's start */
+    uint64_t instructions_from[WATCH_MAX_RULES + 1][WATCH_N_CLASSES]; /* at the start of the phase */
     uint64_t instructions_in[SIM_MAX_PHASES][WATCH_N_CLASSES];
     struct watch_function *functions;
     struct chunk *chunks;
@@ -126,7 +126,7 @@ static uint8_t rule_of(const struct watch_stream *s, const char *function)
     return NO_RULE;
 }
 
-/* Instructions come function by function: the one looked for last is first in the list. */
+/* Instructions come function by function: the last function looked for is the first in the list. */
 static struct watch_function *function_of(struct watch_stream *s, const char *name)
 {
     struct watch_function **link = &s->functions, *f;
@@ -199,7 +199,7 @@ static bool holds(const struct watch_buffer *b, uint64_t address)
     return address - b->address < b->bytes;
 }
 
-/* The buffer that holds an address, or n_buffers. */
+/* Returns the buffer of an address, or n_buffers. */
 static size_t find_buffer(const struct watch_stream *s, const struct watch_site *site, uint64_t address)
 {
     size_t i = site->buffer;
@@ -211,7 +211,7 @@ static size_t find_buffer(const struct watch_stream *s, const struct watch_site 
     return i;
 }
 
-/* Cuts a masked load down to the buffer that it overlaps, if there is one. */
+/* Cuts a masked load down to the overlapped buffer, if any. */
 static void clip(const struct watch_stream *s, struct watch_access *p)
 {
     for (size_t i = 0; i < s->n_buffers; i++) {
@@ -235,7 +235,7 @@ static void grow(struct watch_buffer *b, uint64_t first, uint64_t end)
     b->bytes = (end > b_end ? end : b_end) - b->address;
 }
 
-/* The learned buffer that a store belongs to, made if need be; n_buffers if there is no room. */
+/* Returns the learned buffer of a store, made if need be; n_buffers if there is no room. */
 static size_t learn(struct watch_stream *s, unsigned tag, uint64_t address, uint32_t bytes)
 {
     size_t i;
@@ -315,7 +315,7 @@ static void count_outside(struct watch_stream *s, const struct watch_access *p, 
         add_line(&s->outside_lines[phase], line);
 }
 
-/* Hands what lies in a buffer to the simulator and to the trace. */
+/* Hands an access to a buffer to the simulator and to the trace. */
 static void hand_on(struct watch_stream *s, const struct watch_access *p, unsigned tag, unsigned phase)
 {
     take(s, p, tag, phase);
@@ -349,7 +349,7 @@ void watch_stream_settle(struct watch_stream *s)
     if (i == s->n_buffers && p->kind == SIM_STORE && rule->learns >= 0 && p->address - s->stack >= s->stack_bytes)
         i = learn(s, (unsigned)rule->learns, p->address, p->bytes);
     else if (i < s->n_buffers && p->kind == SIM_STORE && s->buffer[i].is_learned)
-        grow(&s->buffer[i], p->address, p->address + p->bytes); /* it may end behind what is known */
+        grow(&s->buffer[i], p->address, p->address + p->bytes); /* the access may end behind the known end */
     if (i < s->n_buffers) {
         site->buffer = (uint8_t)i;
         hand_on(s, p, s->buffer[i].tag, phase);

@@ -1,8 +1,8 @@
 /*
- * The observer inside the program: its kernels are compiled with the compiler's access instrumentation, and their hooks
- * feed the simulator. So every load and store of the kernels' own code is seen, on the CPU that it was written for, at
- * the speed of that CPU; spilled registers and calls are not. Of OpenBLAS, copies of the machine code are watched
- * (copies.h), if there are any beside the program.
+ * The watcher inside the program: the kernels are compiled with the compiler's access instrumentation, and the hooks
+ * feed the stream. So every load and store of the kernels' own code is seen, on the CPU of the code, at the CPU's
+ * speed; spilled registers and calls are not. Of OpenBLAS, copies of the machine code are watched (copies.h), if there
+ * are any beside the program.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,14 +22,14 @@ static const struct watch_rule rules[] = {
 #include "counters/watch/openblas_rules.def"
 };
 
-/* The hooks have no argument for it. One thread. */
+/* Global: the hooks have no argument for a context. One thread. */
 static struct {
     struct watch_region region;
     struct watch_site *site[N_SITES], *clearing;
     uint64_t *executed;
 } watcher;
 
-/* The copies lie beside the program; without them, OpenBLAS goes unseen, and the result says so by what it lacks. */
+/* The copies lie beside the program. Without copies, OpenBLAS goes unseen, and the result lacks OpenBLAS's buffers. */
 static int load_copies(char *why, size_t why_bytes)
 {
     static const char suffix[] = ".rewritten";
@@ -63,7 +63,7 @@ int watch_find(const struct watch_files *f, char *why, size_t why_bytes)
     return load_copies(why, why_bytes);
 }
 
-/* Nothing that comes after an error means anything: the program is ended, as the emulator's observer ends it. */
+/* After an error nothing has a meaning: the program is ended, as the emulator's observer ends the program. */
 void watch_mark(enum watch_mark mark, uint64_t a, uint64_t b, uint64_t c)
 {
     const char *error;
@@ -73,7 +73,7 @@ void watch_mark(enum watch_mark mark, uint64_t a, uint64_t b, uint64_t c)
     watch_copies_take_counts();
     watch_stream_mark(watcher.region.stream, mark, a, b, c);
     error = watch_stream_error(watcher.region.stream);
-    /* Without copies of the whole program, the accesses that are seen outside the buffers are a part: no spills. */
+    /* Without copies of the whole program, only a part of the accesses outside the buffers is seen: no spills. */
     if (!error && mark == WATCH_MARK_END &&
         watch_region_close(&watcher.region, watch_copies_are_whole(), why, sizeof why))
         error = why;
@@ -83,7 +83,7 @@ void watch_mark(enum watch_mark mark, uint64_t a, uint64_t b, uint64_t c)
     }
 }
 
-/* One access, whole as the compiler has it; its place in the program is a hint where its buffer was found last. */
+/* A whole access, as the compiler has the access; `caller` is a hint for the access's buffer. */
 static void record(const void *p, size_t bytes, enum sim_kind kind, const void *caller)
 {
     struct watch_site *site = watcher.site[(uintptr_t)caller % N_SITES];
@@ -95,7 +95,7 @@ static void record(const void *p, size_t bytes, enum sim_kind kind, const void *
     watch_stream_take(&(struct watch_access){ site, (uintptr_t)p, (uint32_t)bytes, kind });
 }
 
-/* The linker sends calls of memset here. What OpenBLAS clears counts as the vectors that the C library stores. */
+/* The linker sends calls of memset here. Memory cleared by OpenBLAS counts as vectors stored by the C library. */
 void *__wrap_memset(void *to, int byte, size_t bytes);
 void *__real_memset(void *to, int byte, size_t bytes);
 

@@ -1,24 +1,23 @@
 /*
- * Watches the memory accesses of a program: who sees an access, whose memory the access touched, and what all accesses
- * of a region came to.
+ * Watches the memory accesses of a program: the watchers, the accessed buffers, and the result of a region.
  *
- *   compiler hooks  Code that gcc built with -fsanitize=thread calls a hook for each access (hooks.c).
+ *   compiler hooks  Code built by gcc with -fsanitize=thread calls a hook for each access (hooks.c).
  *   copies          Copies of machine code record each access before the instruction (rewrite.awk; copies_watcher.c).
  *   the emulator    QEMU's plugin interface reports each access of an emulated program (emulator_plugin.c).
  *
  * Each of the three watchers hands every access to one stream (watch_stream_take). The stream joins pieces to whole
- * accesses, finds the buffer that holds the access, and hands the access to the simulator and to a trace. The watched
- * program announces its buffers and its region by marks (marker.h). A stream ends in one result (struct watch_result).
+ * accesses, finds the buffer of the access, and hands the access to the simulator and to a trace. The watched program
+ * announces its buffers and its region by marks (marker.h). A stream ends in one result (struct watch_result).
  *
  *   pieces   An emulator splits wide accesses. Pieces form one access if one instruction made the pieces: pieces of one
  *            kind that lie side by side while `executed` stands still. So a gather of neighbours counts as one access,
- *            and an instruction that copies memory byte by byte makes single bytes; only libraries have the latter.
- *   buffers  A mark announces a buffer, or the stream learns a buffer: memory outside all other buffers that a rule's
+ *            and an instruction that copies memory byte by byte makes single bytes; only libraries copy byte by byte.
+ *   buffers  A mark announces a buffer, or the stream learns a buffer: memory outside all known buffers that a rule's
  *            function stores to.
- *   masked   QEMU performs masked x86 loads at full width. The stream takes the part of a masked load that lies in a
- *            buffer, masked-off elements included.
- *   outside  The stream counts accesses to no buffer (stack, data of libraries) by function and phase, and the lines
- *            that the accesses touch by phase. The simulator does not see accesses outside all buffers.
+ *   masked   QEMU performs masked x86 loads at full width. The stream takes the part of a masked load in a buffer,
+ *            masked-off elements included.
+ *   outside  The stream counts accesses to no buffer (stack, data of libraries) by function and phase, and the touched
+ *            lines by phase. The simulator does not see accesses outside all buffers.
  *
  * A stream remembers its first error (watch_stream_error), because callbacks cannot return an error.
  */
@@ -42,7 +41,7 @@ enum { WATCH_MAX_BUFFERS = 16, WATCH_MAX_OUTSIDE = 1024, WATCH_NAME_BYTES = 64, 
 /*
  * Classes of instructions:
  *
- *   mma           POWER10: outer products into accumulators (xv*ger*, prefixed ones too)
+ *   mma           POWER10: outer products into accumulators (xv*ger*, also prefixed)
  *   mma_move      POWER10: accumulators cleared, moved from or to vectors (xxsetaccz, xxmfacc, xxmtacc)
  *   fma           x86: FMA3, with or without a memory operand (no other class counts the operand as a load)
  *   vector_load   loads and stores of vector registers, whatever the width: VSX and VMX; moves, broadcasts and
@@ -90,12 +89,12 @@ struct watch_result {
     size_t n_buffers, n_outside;
     struct watch_buffer buffer[WATCH_MAX_BUFFERS];
     struct watch_outside outside[WATCH_MAX_OUTSIDE];
-    uint64_t outside_lines[SIM_MAX_PHASES]; /* distinct lines of 64 bytes that accesses to no buffer touched */
+    uint64_t outside_lines[SIM_MAX_PHASES]; /* distinct lines of 64 bytes touched outside all buffers */
 };
 
 /*
- * Hand a result from the watched process to the process that started the watched process, as a file of bytes. Return 0,
- * or with one line in why -errno; reading returns -EINVAL for any file but a whole result of this version.
+ * Hand a result from the watched process to the parent process, as a file of bytes. Return 0, or -errno with a line in
+ * why; reading returns -EINVAL for any file but a whole result of this version.
  */
 int watch_result_write(const struct watch_result *r, const char *path, char *why, size_t why_bytes);
 int watch_result_read(struct watch_result *r, const char *path, char *why, size_t why_bytes);
@@ -105,7 +104,7 @@ const struct watch_buffer *watch_result_buffer(const struct watch_result *r, uns
 
 /* ---- the stream ---- */
 
-/* Names functions that do one part of a library's work: for code that cannot call markers. */
+/* Functions, by name, that do a part of a library's work: for code that cannot call markers. */
 struct watch_rule {
     char pattern[WATCH_NAME_BYTES]; /* of fnmatch(3) */
     uint8_t phase;                  /* of the functions' accesses and instructions, whatever phase a mark began */
@@ -114,7 +113,7 @@ struct watch_rule {
 
 struct watch_stream;
 
-/* One place in the program that may touch memory. The stream owns the site; a site never moves. */
+/* A place in the program that may touch memory. The stream owns the site; a site never moves. */
 struct watch_site {
     struct watch_stream *stream;
     struct watch_function *function;
@@ -123,7 +122,7 @@ struct watch_site {
     uint8_t buffer; /* the buffer of the site's last access: the first guess for the next access */
 };
 
-/* An access, or a piece of an access, as a watcher reports it. */
+/* An access, or a piece of an access, as reported by a watcher. */
 struct watch_access {
     struct watch_site *site;
     uint64_t address;
@@ -139,21 +138,21 @@ int watch_stream_new(struct watch_stream **s, const struct sim_machine *m, const
                      size_t n_rules, struct sim_sink *trace);
 void watch_stream_free(struct watch_stream *s); /* NULL is fine */
 
-/* Returns a site for an instruction of the function of that name (NULL: unknown); NULL when memory is out. */
+/* Returns a site for an instruction of the named function (NULL: unknown); NULL when memory is out. */
 struct watch_site *watch_stream_site(struct watch_stream *s, const char *function);
 
-/* Returns the counters [WATCH_N_CLASSES] for instructions of the function of that name. */
+/* Returns the counters [WATCH_N_CLASSES] for instructions of the named function. */
 uint64_t *watch_stream_instructions(struct watch_stream *s, const char *function);
 
-/* Returns the count that a watcher increments before every instruction that may touch memory. */
+/* Returns the count to be incremented by a watcher before every instruction that may touch memory. */
 uint64_t *watch_stream_executed(struct watch_stream *s);
 
 /* Gives masked loads of buffers a phase of their own. */
 void watch_stream_mark_masked(struct watch_stream *s, unsigned phase);
 
 /*
- * Takes one access. Does nothing while no region is open. A prefetch belongs to the buffer that holds the address or is
- * nearest; the stream drops a prefetch of stack.
+ * Takes an access. Does nothing while no region is open. A prefetch belongs to the buffer around the address, or else
+ * to the nearest; the stream drops a prefetch of stack.
  */
 void watch_stream_take(const struct watch_access *a);
 
@@ -163,7 +162,7 @@ void watch_stream_settle(struct watch_stream *s);
 /* Takes a mark (marker.h). */
 void watch_stream_mark(struct watch_stream *s, uint64_t mark, uint64_t a, uint64_t b, uint64_t c);
 
-/* Writes the result of a region that was opened and closed. Returns 0 or -errno. */
+/* Writes the result of an opened and closed region. Returns 0 or -errno. */
 int watch_stream_result(const struct watch_stream *s, struct watch_result *r);
 
 /* Returns the stream's first error, or NULL. */
@@ -171,7 +170,7 @@ const char *watch_stream_error(const struct watch_stream *s);
 
 /* ---- a region from files to files ---- */
 
-/* Paths of what a watcher reads and writes. */
+/* Paths of a watcher's files. */
 struct watch_files {
     const char *out;     /* gets the result */
     const char *machine; /* the simulated machine's file */
@@ -185,13 +184,13 @@ struct watch_region {
     struct sim_trace trace;
 };
 
-/* Makes the stream of a region. The paths stay the caller's. Returns 0, or -errno with one line in why. */
+/* Makes the stream of a region. The paths stay the caller's. Returns 0, or -errno with a line in why. */
 int watch_region_open(struct watch_region *r, const struct watch_files *f, const struct watch_rule *rule,
                       size_t n_rules, char *why, size_t why_bytes);
 
 /*
- * Closes the trace and writes the result of a region that a mark closed; without accesses outside the buffers if the
- * watcher sees only a part of these. Returns 0, or -errno with one line in why.
+ * Closes the trace and writes the result of a region closed by a mark; without accesses outside the buffers, if the
+ * watcher sees only a part. Returns 0, or -errno with a line in why.
  */
 int watch_region_close(struct watch_region *r, bool sees_outside, char *why, size_t why_bytes);
 

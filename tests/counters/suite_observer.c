@@ -213,7 +213,7 @@ static void pieces_become_accesses(void)
             piece(site, BUFFER + 32 * (uint64_t)times + 8 * i, 8, false);
     }
     ++*executed;
-    piece(site, BUFFER + 64, 8, false); /* reads, then writes the same */
+    piece(site, BUFFER + 64, 8, false); /* reads, then writes, the 8 bytes */
     piece(site, BUFFER + 64, 8, true);
     piece(site, BUFFER + 80, 8, true); /* a gap */
     watch_stream_mark(s, WATCH_MARK_END, 0, 0, 0);
@@ -228,7 +228,7 @@ static void pieces_become_accesses(void)
     watch_stream_free(s);
 }
 
-/* Makes one access of an instruction of its own. */
+/* Makes an access; each call is a new instruction. */
 static void touch(struct watch_stream *s, const char *function, uint64_t address, uint32_t bytes, bool is_store)
 {
     ++*watch_stream_executed(s);
@@ -251,7 +251,7 @@ static void rules_tag_what_libraries_do(void)
     touch(s, "copy_a", HEAP + 28, 8, true);  /* and over the buffer's end */
     touch(s, "multiply", HEAP + 8, 8, false);
     touch(s, "driver", HEAP + 35, 1, false);
-    touch(s, "driver", HEAP + 36, 1, false); /* just behind it */
+    touch(s, "driver", HEAP + 36, 1, false); /* just behind the buffer */
     watch_stream_mark(s, WATCH_MARK_END, 0, 0, 0);
     CU_ASSERT(c.n == 6);
     check_access(&c, 0, BUFFER + 4, 4, false, 0, 1);

@@ -34,13 +34,13 @@ void observed_take_part(struct observed_layer *l);
 void observed_release(struct observed_layer *l);
 
 /*
- * Runs it. The result is left in the scratch file r, the trace in t. Returns 0, or as exp_guest_run or watch_result_read
- * with one line in why.
+ * Runs the layer. The result is left in the scratch file r, the trace in t. Returns 0, or as exp_guest_run or
+ * watch_result_read with a line in why.
  */
 int observed_run(const struct observed_layer *l, const struct observed_place *p, bool is_traced, struct watch_result *r,
                  struct exp_why *why);
 
-/* Returns where the run had its tensors. */
+/* Returns the places of the tensors in the run. */
 struct conv_binding observed_binding(const struct conv_plan *plan, const struct watch_result *r);
 
 #endif

@@ -54,7 +54,7 @@ static void count_prefetches(struct sim_sink *self, const struct sim_run *run, s
         ((struct prefetches *)self)->n += run[i].kind == SIM_PREFETCH ? run[i].count * n_times : 0;
 }
 
-/* The emulator gives no addresses of prefetches away; their number is that of the instructions. */
+/* The emulator shows no addresses of prefetches; the number of prefetches is the number of prefetch instructions. */
 static void check_prefetches(const struct observed_layer *l, const struct watch_result *r)
 {
     struct prefetches seen = { .sink.accept = count_prefetches };

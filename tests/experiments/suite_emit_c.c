@@ -54,7 +54,7 @@ struct walker {
     size_t width;
 };
 
-/* Windows that are walked tap by tap, of wide filters with more kinds of them than have code of their own. */
+/* Windows walked tap by tap, with wide filters and more kinds of windows than have code of their own. */
 static struct conv_layer_plan walking_plan(const struct walker *w)
 {
     const struct csa_caches caches = { 20000, 60000, 90000, 64, 1, 2, 3, 0, 0, 0 };
@@ -174,7 +174,7 @@ static void loops_are_found(void)
 
 static const enum cpu_isa isas[] = { CPU_ISA_NONE, CPU_ISA_AVX2, CPU_ISA_AVX512 };
 
-/* Makes plans of an instruction set: one for each of its walkers, the others at random. */
+/* Makes plans of an instruction set: one for each of the set's walkers, then random plans. */
 static void random_plans(enum cpu_isa isa, struct conv_layer_plan plan[N_PLANS])
 {
     static const struct walker walkers[] = {
@@ -192,7 +192,10 @@ static void random_plans(enum cpu_isa isa, struct conv_layer_plan plan[N_PLANS])
         plan[n++] = random_plan(isa);
 }
 
-/* Builds random plans of an instruction set, with what follows them; false if they cannot run here. */
+/*
+ * Builds random plans of an instruction set, with the fused operations after the convolution; false if the plans cannot
+ * run here.
+ */
 static bool build(enum cpu_isa isa, struct conv_layer_plan plan[N_PLANS], const struct conv_fusion *after, bool records,
                   struct exp_emit_code *code)
 {

@@ -54,7 +54,7 @@ static void test_sums(void)
     CU_ASSERT(t.base.total_cycles == 90 && t.chosen.total_cycles == 30 && t.max_speedup == 3 && t.n_won == 3);
 }
 
-/* Gives a layer its times, those of further variants the slower one's, and the speed-up of its choice. */
+/* Gives a layer times (the slower time for all further variants), and the speed-up of the choice. */
 static void time_layer(struct exp_judgement *v, double is, double ws, struct exp_ratio speedup)
 {
     for (size_t i = 0; i < EXP_N_VARIANTS; i++)
@@ -62,10 +62,7 @@ static void time_layer(struct exp_judgement *v, double is, double ws, struct exp
     v->measured = speedup;
 }
 
-/*
- * Four layers: pays by 2 with the faster schedule, loses by half with the slower one, open, and one that was not
- * timed.
- */
+/* Four layers: pays by 2 with the faster schedule, loses by half with the slower schedule, open, and untimed. */
 static void test_clock(void)
 {
     struct exp_judgement v[] = { verdict(1, 2, IS), verdict(1, 2, IS), verdict(1, 2, WS), verdict(1, 2, IS) };

@@ -1,7 +1,7 @@
 /*
- * LIFT's text as C: what its work-items compute is the convolution; what they access is what the parameters say,
- * element by element, and what Oclgrind sees of the same text as OpenCL C; the work of code; parts of the work, and
- * rankings, on numbers that are known by hand.
+ * LIFT's text as C: the work-items compute the convolution; the accesses follow from the parameters, element by
+ * element, and equal the accesses seen by Oclgrind in the text as OpenCL C; the work of code; parts of the work, and
+ * rankings, on numbers known by hand.
  */
 #define _GNU_SOURCE
 #include <CUnit/CUnit.h>
@@ -159,7 +159,7 @@ static void recorded_text_computes(void)
     check_outputs(LIFT_RECORDED);
 }
 
-/* Tells whether code has costs; skips the test where it has none. */
+/* Tells whether code has costs; skips the test if not. */
 static bool has_costs(void)
 {
 #ifdef __x86_64__
@@ -482,7 +482,10 @@ static void accesses_are_oclgrinds(void)
 
 #define LOOP(body) "f:\n.L1:\n" body "\taddq\t$32, %rdi\n\tdecq\t%rax\n\tjne\t.L1\n\tretq\n"
 
-/* Blocks end where code jumps; each has its operations and multiply-adds, and its work counts as often as it runs. */
+/*
+ * Blocks end where code jumps; each block has operations and multiply-adds, and a block's work counts as often as the
+ * block runs.
+ */
 static void blocks_have_their_work(void)
 {
     static const char text[] = LOOP("\tvfmadd231ps\t(%rdi), %ymm15, %ymm0\n\tvmulps\t%ymm1, %ymm1, %ymm2\n"

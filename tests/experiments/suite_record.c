@@ -145,7 +145,7 @@ static void test_unclean_texts(void)
     check_line(&row, "conv1,a,7,3,not available:  ?,not available:  ?,not available:  ?,5,not available:  ?,1,2");
 }
 
-/* A value is its number, or its own reason; a whole number has no exponent. */
+/* A value is a number, or a reason; a whole number has no exponent. */
 static void test_values(void)
 {
     const struct lake lake[] = { { "a", { 0.5, NULL }, { 4e15, NULL } },
