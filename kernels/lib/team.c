@@ -285,7 +285,7 @@ void conv_team_run(struct sconv_team *team, unsigned n_shares, const struct conv
     struct sconv_team own;
     int state;
 
-    assert(n_shares >= 1 && n_shares <= SCONV_MAX_THREADS && job->work);
+    assert(n_shares <= SCONV_MAX_THREADS && job->work);
     if (n_shares < 2) {
         run_alone(n_shares, job);
         return;
