@@ -23,36 +23,11 @@ static void widen(struct range *r, double x)
     r->high = fmax(r->high, x);
 }
 
-/* Counts over all recordings how often rules are right. */
-struct record {
-    size_t n, n_better; /* recordings; CSA is right more often than each constant */
-    struct range csa, ws;
-};
-
 /* Returns the tally of a rule in a source and state, by number, sources of all tiles. */
 static struct exp_study_tally tally(const struct exp_study_work *w, size_t i, enum exp_study_rule rule,
                                     enum exp_study_part part)
 {
     return exp_study_tally_of(&w->source[i / CSA2_N_STATES], rule, i % CSA2_N_STATES, part);
-}
-
-static struct record record_of(const struct exp_study_work *w)
-{
-    struct record r = { .csa = nothing, .ws = nothing };
-
-    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
-        struct exp_study_tally csa = tally(w, i, EXP_STUDY_BY_CSA, EXP_STUDY_ALL);
-        struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_ALL);
-        struct exp_study_tally is = tally(w, i, EXP_STUDY_ALWAYS_IS, EXP_STUDY_ALL);
-
-        if (!csa.all.n)
-            continue;
-        r.n++;
-        r.n_better += csa.all.n_right > ws.all.n_right && csa.all.n_right > is.all.n_right;
-        widen(&r.csa, csa.right_percent);
-        widen(&r.ws, ws.right_percent);
-    }
-    return r;
 }
 
 static void print_table(const struct exp_study_work *w, FILE *out)
@@ -115,15 +90,28 @@ static void say_others(const struct exp_study_work *w, FILE *out)
 
 static void say_schedules(const struct exp_study_work *w, FILE *out)
 {
-    struct record r = record_of(w);
+    struct range csa = nothing, ws = nothing; /* of shares of right choices, over all recordings */
+    size_t n = 0, n_better = 0;
 
-    if (!r.n) {
+    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
+        const struct exp_study_tally by_csa = tally(w, i, EXP_STUDY_BY_CSA, EXP_STUDY_ALL);
+        const struct exp_study_tally by_ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_ALL);
+        const size_t n_is = tally(w, i, EXP_STUDY_ALWAYS_IS, EXP_STUDY_ALL).all.n_right;
+
+        if (!by_csa.all.n)
+            continue;
+        n++;
+        n_better += by_csa.all.n_right > by_ws.all.n_right && by_csa.all.n_right > n_is;
+        widen(&csa, by_csa.right_percent);
+        widen(&ws, by_ws.right_percent);
+    }
+    if (!n) {
         fprintf(out, "No times of these layers are recorded, nor were any taken: nothing is known of the schedules.\n");
         return;
     }
     fprintf(out, "Does it choose the faster schedule? ");
-    if (r.n_better)
-        fprintf(out, "In %zu of %zu recordings it is right more often than a constant", r.n_better, r.n);
+    if (n_better)
+        fprintf(out, "In %zu of %zu recordings it is right more often than a constant", n_better, n);
     else
         fprintf(out, "Not better than a constant");
     fprintf(out,
@@ -132,7 +120,7 @@ static void say_schedules(const struct exp_study_work *w, FILE *out)
             "two columns are what the recordings allow: the choice of somebody who knows what most layers of the same "
             "shape did, and of somebody who looks at the recording's second measure. Where every shape occurs once, "
             "the first of these is right by definition.\n\n",
-            r.csa.low, r.csa.high, r.ws.low, r.ws.high);
+            csa.low, csa.high, ws.low, ws.high);
     print_table(w, out);
     say_others(w, out);
 }
@@ -175,8 +163,6 @@ static void say_lines(const struct exp_study_work *w, FILE *out)
 
 static void say_left_out(const struct exp_study_work *w, FILE *out)
 {
-    const char *before = "";
-
     fprintf(out, "What does it leave out? Its plans through caches that differ in one thing, cycles by Eq. 6 with "
                  "simulated counts over those of the caches as they are");
     for (size_t i = 1; i < EXP_STUDY_N_LEFT_OUT; i++) {
@@ -184,8 +170,7 @@ static void say_left_out(const struct exp_study_work *w, FILE *out)
 
         for (size_t k = 0; k < EXP_STUDY_N_PLANNED * CSA_N_SCHEDULES; k++)
             widen(&r, exp_study_left_out_cycles(w->left_out[k / CSA_N_SCHEDULES], i, k % CSA_N_SCHEDULES));
-        fprintf(out, "%s \"%s\" %.2f to %.2f", *before ? before : ":", exp_study_left_out[i].title, r.low, r.high);
-        before = ",";
+        fprintf(out, "%s \"%s\" %.2f to %.2f", i > 1 ? "," : ":", exp_study_left_out[i].title, r.low, r.high);
     }
     fprintf(out, ".\n");
 }
@@ -232,14 +217,15 @@ static void say_micro_kernels(const struct exp_study_work *w, FILE *out)
 
 void exp_study_answer_print(const struct exp_study_work *w, FILE *out)
 {
-    void (*const say[])(const struct exp_study_work *, FILE *) = { say_schedules, say_lines, say_left_out, say_tilings,
-                                                                   say_micro_kernels };
-
-    for (size_t i = 0; i < sizeof say / sizeof say[0]; i++) {
-        if (i)
-            fprintf(out, "\n");
-        say[i](w, out);
-    }
+    say_schedules(w, out);
+    fprintf(out, "\n");
+    say_lines(w, out);
+    fprintf(out, "\n");
+    say_left_out(w, out);
+    fprintf(out, "\n");
+    say_tilings(w, out);
+    fprintf(out, "\n");
+    say_micro_kernels(w, out);
 }
 
 /* ---- targets ---- */

@@ -140,17 +140,6 @@ static void print_choices(const struct exp_study_work *w, FILE *out)
 
 /* ---- equations ---- */
 
-static double eq6_cycles(const struct exp_study_terms *t, enum csa_schedule schedule)
-{
-    return t->runs.n_layers ? exp_study_agreement_of(t, EXP_STUDY_EQ6, schedule, EXP_STUDY_WITHOUT_NOTHING).simulated
-                            : (double)NAN;
-}
-
-double exp_study_left_out_cycles(const struct exp_study_terms *t, size_t left_out, enum csa_schedule schedule)
-{
-    return eq6_cycles(&t[left_out], schedule) / eq6_cycles(&t[0], schedule);
-}
-
 static void print_equation(const struct exp_study_terms *t, enum exp_study_equation equation,
                            enum csa_schedule schedule, FILE *out)
 {

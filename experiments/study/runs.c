@@ -130,22 +130,19 @@ static void add_exhaustive(struct making *m, const struct conv_ukr *u)
     }
 }
 
-static void add_schedules(struct making *m, const struct conv_ukr *u)
+/* Adds both schedules for all further micro-kernels of the instruction set, the square micro-kernel last. */
+static void add_further_ukrs(struct making *m, const struct conv_ukr *u)
 {
-    add_run(m, halve_is(&m->layer->layer->problem, &m->caches, u), u);
-    add_run(m, halve_ws(&m->layer->layer->problem, &m->caches, u), u);
-}
+    const struct conv_problem *p = &m->layer->layer->problem;
 
-static void add_other_ukrs(struct making *m, const struct conv_ukr *u)
-{
-    for (size_t i = 0; i < conv_ukr_count(); i++) {
-        const struct conv_ukr *other = conv_ukr_at(i);
+    for (size_t i = 0; i <= conv_ukr_count(); i++) {
+        const struct conv_ukr *further = i < conv_ukr_count() ? conv_ukr_at(i) : &m->r->square;
 
-        if (other != u && other->isa == u->isa && !other->walk)
-            add_schedules(m, other);
+        if (!further->name || further == u || further->isa != u->isa || further->walk)
+            continue;
+        add_run(m, halve_is(p, &m->caches, further), further);
+        add_run(m, halve_ws(p, &m->caches, further), further);
     }
-    if (m->r->square.name)
-        add_schedules(m, &m->r->square);
 }
 
 /*
@@ -186,7 +183,7 @@ static void make_layer(struct making *m, const struct conv_ukr *u, enum exp_stud
     if (scope != EXP_STUDY_SCHEDULES)
         add_exhaustive(m, u);
     if (scope == EXP_STUDY_SEARCH_UKRS)
-        add_other_ukrs(m, u);
+        add_further_ukrs(m, u);
 }
 
 /* ---- the sample ---- */
@@ -208,28 +205,20 @@ static struct exp_study_runs_layer *find_shape(const struct exp_study_runs *r, c
     return NULL;
 }
 
-static void take_layer(struct exp_study_runs *r, const struct exp_model *model, const struct exp_layer *layer)
+static void take_shapes(struct exp_study_runs *r, const struct exp_model *m, double most_macs)
 {
-    struct exp_study_runs_layer *shape = find_shape(r, &layer->problem);
+    for (const struct exp_layer *layer = m->layer; layer < m->layer + m->n_layers; layer++) {
+        struct exp_study_runs_layer *shape = find_shape(r, &layer->problem);
 
-    if (!shape) {
-        shape = exp_append(&r->layer, &r->n_layers, sizeof *shape);
-        shape->model = model;
-        shape->layer = layer;
-        shape->is_training = exp_study_is_training(&layer->problem);
-    }
-    shape->n_same++;
-}
-
-static void take_shapes(struct exp_study_runs *r, const struct exp_models *models, double most_macs)
-{
-    for (size_t i = 0; i < models->n; i++) {
-        for (size_t l = 0; l < models->model[i].n_layers; l++) {
-            const struct exp_layer *layer = &models->model[i].layer[l];
-
-            if (conv_macs(&layer->problem) <= most_macs)
-                take_layer(r, &models->model[i], layer);
+        if (conv_macs(&layer->problem) > most_macs)
+            continue;
+        if (!shape) {
+            shape = exp_append(&r->layer, &r->n_layers, sizeof *shape);
+            shape->model = m;
+            shape->layer = layer;
+            shape->is_training = exp_study_is_training(&layer->problem);
         }
+        shape->n_same++;
     }
 }
 
@@ -255,7 +244,8 @@ void exp_study_runs_make(struct exp_study_runs *r, const struct exp_models *mode
 
     assert(sampling->scope <= EXP_STUDY_SEARCH_UKRS && ukr);
     *r = (struct exp_study_runs){ 0 };
-    take_shapes(r, models, sampling->most_macs);
+    for (size_t i = 0; i < models->n; i++)
+        take_shapes(r, &models->model[i], sampling->most_macs);
     thin_out(r, sampling->n);
     r->run = exp_new(r->n_layers * MAX_RUNS, sizeof *r->run);
     if (sampling->scope == EXP_STUDY_SEARCH_UKRS)
@@ -333,18 +323,17 @@ size_t exp_study_runs_of(const struct exp_study_runs *r, size_t layer, size_t me
 
 /* ---- replaying ---- */
 
-static bool is_left_out(enum exp_study_without without, unsigned tensor, unsigned phase)
-{
-    return (phase == CONV_PHASE_PACK && (without == EXP_STUDY_WITHOUT_PACKING || without == EXP_STUDY_WITHOUT_BOTH)) ||
-           (tensor == CONV_OUTPUT && (without == EXP_STUDY_WITHOUT_OUTPUT || without == EXP_STUDY_WITHOUT_BOTH));
-}
-
 static void count_cell(struct exp_study_counts *c, const struct sim_stats *s, unsigned tensor, unsigned phase)
 {
     const struct sim_cell *cell = &s->cell[tensor][phase];
 
     for (enum exp_study_without w = 0; w < EXP_STUDY_N_WITHOUT; w++) {
-        for (size_t source = 0; source < 3 && !is_left_out(w, tensor, phase); source++)
+        const bool is_both = w == EXP_STUDY_WITHOUT_BOTH;
+
+        if ((phase == CONV_PHASE_PACK && (is_both || w == EXP_STUDY_WITHOUT_PACKING)) ||
+            (tensor == CONV_OUTPUT && (is_both || w == EXP_STUDY_WITHOUT_OUTPUT)))
+            continue;
+        for (size_t source = 0; source < 3; source++)
             c->served[w][source] += exp_loads_served(s, cell, source);
     }
     c->lines_in += (double)(cell->level[0].read_misses + cell->level[0].write_misses);
@@ -360,14 +349,6 @@ static void take_counts(struct exp_study_run *run, const struct sim_stats *s, co
             count_cell(&run->counts, s, tensor, phase);
     }
     run->sim_cycles = all[0] * c->l2_cycles + all[1] * c->l3_cycles + all[2] * c->dram_cycles;
-}
-
-static int plan_run(struct exp_case *c, const struct exp_study_run *run, size_t index)
-{
-    c->layer = run->layer;
-    c->algo = exp_algo_find(run->tiling.schedule == CSA_IS ? "sconv_is" : "sconv_ws");
-    c->same_as = index;
-    return conv_plan_sconv(&c->plan, &run->layer->problem, run->ukr, &run->tiling, false);
 }
 
 int exp_study_replay(struct exp_experiment *e, unsigned n_threads, struct exp_why *why)
@@ -393,9 +374,15 @@ int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setu
     int err = 0;
 
     for (size_t i = 0; i < r->n && !err; i++) {
-        err = plan_run(&e.cases[i], &r->run[i], i);
+        const struct exp_study_run *run = &r->run[i];
+        struct exp_case *c = &e.cases[i];
+
+        c->layer = run->layer;
+        c->algo = exp_algo_find(run->tiling.schedule == CSA_IS ? "sconv_is" : "sconv_ws");
+        c->same_as = i;
+        err = conv_plan_sconv(&c->plan, &run->layer->problem, run->ukr, &run->tiling, false);
         if (err)
-            exp_fail(why, err, "layer '%s': its buffers exceed the address space", r->run[i].layer->name);
+            exp_fail(why, err, "layer '%s': its buffers exceed the address space", run->layer->name);
     }
     err = err ? err : exp_study_replay(&e, n_threads, why);
     for (size_t i = 0; i < r->n && !err; i++)

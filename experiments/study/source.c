@@ -82,15 +82,6 @@ struct exp_study_point *exp_study_times_add(struct exp_study_times *t, const str
     return p;
 }
 
-/* Returns the point of a layer, which can only be the last point; adds a point if the last is another layer's. */
-static struct exp_study_point *point_of(struct exp_study_times *t, const struct exp_model *model,
-                                        const struct exp_layer *layer, enum csa2_state state)
-{
-    struct exp_study_point *last = t->n ? &t->point[t->n - 1] : NULL;
-
-    return last && last->layer == layer && last->state == state ? last : exp_study_times_add(t, model, layer, state);
-}
-
 /* Says why a row is refused; NULL if the row is good. */
 static const char *why_not_row(const struct exp_times_row *row, const struct exp_algo *algo)
 {
@@ -110,7 +101,9 @@ static int take_row(struct exp_study_times *t, const struct rec_rows *rows, size
                     double clock_ghz, struct exp_why *why)
 {
     const struct exp_times_row *row = (const struct exp_times_row *)rows->row + i;
-    bool is_warm = !strcmp(row->caches, exp_cache_state_name(EXP_WARM));
+    const bool is_warm = !strcmp(row->caches, exp_cache_state_name(EXP_WARM));
+    const enum csa2_state state = is_warm ? CSA2_WARM : CSA2_COLD;
+    struct exp_study_point *point = t->n ? &t->point[t->n - 1] : NULL; /* rows of a point follow each other */
     const struct exp_algo *algo = exp_algo_find(row->algo);
     const char *wrong = why_not_row(row, algo);
     const struct exp_model *model;
@@ -118,9 +111,11 @@ static int take_row(struct exp_study_times *t, const struct rec_rows *rows, size
 
     if (wrong)
         return exp_fail(why, -EINVAL, "%s:%u: %s", t->path, rows->table.line[i], wrong);
-    if (layer) /* not left out by MODEL or LAYERS */
-        point_of(t, model, layer, is_warm ? CSA2_WARM : CSA2_COLD)->time[exp_study_algo(algo->name)] =
-            time_of(row, clock_ghz);
+    if (!layer) /* left out by MODEL or LAYERS */
+        return 0;
+    if (!point || point->layer != layer || point->state != state)
+        point = exp_study_times_add(t, model, layer, state);
+    point->time[exp_study_algo(algo->name)] = time_of(row, clock_ghz);
     return 0;
 }
 
@@ -206,9 +201,11 @@ double exp_study_sum(const struct exp_study_sample *sample, size_t n_terms, cons
     return sum;
 }
 
-/* Adds a sample, whose right answer is the ratio 1. */
-static void add(struct equations *e, const struct exp_study_sample *s, size_t n_terms, double weight)
+/* Adds a sample, whose right answer is the ratio 1. A sample that the costs so far do not explain weighs less. */
+static void add(struct equations *e, const struct exp_study_sample *s, size_t n_terms, const double *cost)
 {
+    const double sum = exp_study_sum(s, n_terms, cost), error = sum > 0 ? fabs(log(sum / s->cycles)) : 0;
+    const double weight = s->weight * (error > usual_error ? usual_error / error : 1);
     for (size_t i = 0; i < n_terms; i++) {
         e->target[i] += weight * s->amount[i] / s->cycles;
         for (size_t j = 0; j < n_terms; j++)
@@ -230,15 +227,6 @@ static void solve(const struct equations *e, size_t n_terms, double *cost)
     }
 }
 
-/* Returns the weight of a sample: 1 if the costs so far explain the sample, less for an outlier. */
-static double trust(const struct exp_study_sample *s, size_t n_terms, const double *cost)
-{
-    double sum = exp_study_sum(s, n_terms, cost);
-    double error = sum > 0 ? fabs(log(sum / s->cycles)) : 0;
-
-    return error > usual_error ? usual_error / error : 1;
-}
-
 void exp_study_fit(const struct exp_study_sample *sample, size_t n, size_t n_terms, double *cost)
 {
     assert(n_terms <= EXP_STUDY_MAX_TERMS);
@@ -247,22 +235,12 @@ void exp_study_fit(const struct exp_study_sample *sample, size_t n, size_t n_ter
         struct equations e = { 0 };
 
         for (size_t i = 0; i < n; i++)
-            add(&e, &sample[i], n_terms, sample[i].weight * trust(&sample[i], n_terms, cost));
+            add(&e, &sample[i], n_terms, cost);
         solve(&e, n_terms, cost);
     }
 }
 
 /* ---- Base ---- */
-
-/* Blocks of the reduction where the machine's OpenBLAS core is not on record. */
-static const double usual_block = 384;
-
-static double block_of(const struct exp_study_source *s)
-{
-    const struct conv_gemm_core *core = conv_gemm_core_find(s->machine.gemm_core);
-
-    return core ? (double)core->q : usual_block;
-}
 
 double exp_study_lanes(const struct exp_study_source *s)
 {
@@ -274,6 +252,8 @@ struct exp_study_sample exp_study_base_work(const struct exp_study_source *s, co
 {
     const struct conv_problem *p = &point->layer->problem;
     const double element = sizeof(float), line = m->line_bytes, times = (double)(p->n * p->groups);
+    const struct conv_gemm_core *core = conv_gemm_core_find(s->machine.gemm_core);
+    const double block = core ? (double)core->q : 384; /* of the reduction; 384: OpenBLAS's core is not on record */
     const bool is_cold = point->state == CSA2_COLD;
     double windows = (double)conv_windows(p), reduction = (double)conv_reduction(p);
     double filters = (double)conv_group_filters(p), matrix = windows * reduction;
@@ -293,7 +273,7 @@ struct exp_study_sample exp_study_base_work(const struct exp_study_source *s, co
             [EXP_STUDY_BASE_ISSUE] = times * matrix * filters / exp_study_lanes(s) / m->slots_per_cycle,
             [EXP_STUDY_BASE_LOWERED] = times * lowered,
             [EXP_STUDY_BASE_PACKED] = times * (matrix + filters * reduction),
-            [EXP_STUDY_BASE_OUTPUT] = times * windows * filters * ceil(reduction / block_of(s)),
+            [EXP_STUDY_BASE_OUTPUT] = times * windows * filters * ceil(reduction / block),
             [EXP_STUDY_BASE_L3_LINES] =
                 times * element / line * (2 * lowered * (beyond_l2 - beyond_l3) + tensors * fmax(0, near)),
             [EXP_STUDY_BASE_MEMORY_LINES] =
@@ -305,15 +285,13 @@ struct exp_study_sample exp_study_base_work(const struct exp_study_source *s, co
 
 /* ---- sources ---- */
 
-static const struct recorded {
+static const struct {
     const char *name, *other;
-} recorded[] = { { "zen3", "fastest run" }, { "spr", "median run" } };
-
-enum { N_RECORDED = sizeof recorded / sizeof recorded[0] };
+} recorded[] = { { "zen3", "fastest run" }, { "spr", "median run" }, { NULL, NULL } };
 
 const char *exp_study_recorded(size_t i)
 {
-    return i < N_RECORDED ? recorded[i].name : NULL;
+    return recorded[i].name;
 }
 
 int exp_study_source_read(struct exp_study_source *s, const char *name, const struct exp_models *models,
@@ -323,7 +301,7 @@ int exp_study_source_read(struct exp_study_source *s, const char *name, const st
     int err = exp_machine_find(&s->machine, name, "results", why);
 
     s->name = name;
-    for (size_t i = 0; i < N_RECORDED; i++)
+    for (size_t i = 0; recorded[i].name; i++)
         s->other = strcmp(recorded[i].name, name) ? s->other : recorded[i].other;
     s->model = csa2_machine_of(&s->machine);
     if (!err)

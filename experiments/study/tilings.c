@@ -72,6 +72,19 @@ struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *
     return a;
 }
 
+double exp_study_left_out_cycles(const struct exp_study_terms *t, size_t left_out, enum csa_schedule schedule)
+{
+    double cycles[2] = { (double)NAN, (double)NAN };
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct exp_study_terms *through = &t[i ? left_out : 0];
+
+        if (through->runs.n_layers)
+            cycles[i] = exp_study_agreement_of(through, EXP_STUDY_EQ6, schedule, EXP_STUDY_WITHOUT_NOTHING).simulated;
+    }
+    return cycles[1] / cycles[0];
+}
+
 static void tell(struct exp_study_view *view, const struct exp_study_run *run)
 {
     view->lines = run ? run->counts.lines_in : (double)NAN;
@@ -177,25 +190,24 @@ void exp_study_tilings_source(const struct exp_study_tilings *t, const struct co
 
 /* ---- tilings ---- */
 
-/* Returns the yardstick of runs: the offset of a double. */
-static size_t cost_of(const struct exp_study_tilings *t)
-{
-    return t->measure == EXP_STUDY_BY_CLOCK ? offsetof(struct exp_study_run, ns)
-                                            : offsetof(struct exp_study_run, sim_cycles);
-}
-
 static double cost(const struct exp_study_tilings *t, size_t run)
 {
-    return exp_study_run_cost(&t->runs.run[run], cost_of(t));
+    return t->measure == EXP_STUDY_BY_CLOCK ? t->runs.run[run].ns : t->runs.run[run].sim_cycles;
+}
+
+static size_t best_of(const struct exp_study_tilings *t, size_t layer)
+{
+    return exp_study_runs_best(&t->runs, layer,
+                               t->measure == EXP_STUDY_BY_CLOCK ? offsetof(struct exp_study_run, ns)
+                                                                : offsetof(struct exp_study_run, sim_cycles));
 }
 
 static size_t pick(const struct exp_study_runs *r, size_t layer, size_t method)
 {
-    size_t best;
+    const size_t best = method == EXP_STUDY_BY_MEDIAN
+                            ? exp_study_runs_best(r, layer, offsetof(struct exp_study_run, other_ns))
+                            : exp_study_runs_of(r, layer, method);
 
-    if (method != EXP_STUDY_BY_MEDIAN)
-        return exp_study_runs_of(r, layer, method);
-    best = exp_study_runs_best(r, layer, offsetof(struct exp_study_run, other_ns));
     return best == SIZE_MAX ? exp_study_runs_of(r, layer, EXP_STUDY_HALVING) : best;
 }
 
@@ -207,7 +219,7 @@ struct exp_study_speed exp_study_speed_of(const struct exp_study_tilings *t, siz
     assert(method <= EXP_STUDY_BY_MEDIAN && part < EXP_STUDY_N_PARTS);
 
     for (size_t l = 0; l < t->runs.n_layers; l++) {
-        size_t best = exp_study_runs_best(&t->runs, l, cost_of(t)), own = pick(&t->runs, l, method);
+        const size_t best = best_of(t, l), own = pick(&t->runs, l, method);
 
         if (exp_study_is_in(t->runs.layer[l].is_training, part) && best != SIZE_MAX && !isnan(cost(t, own)))
             speed[s.n++] = cost(t, best) / cost(t, own);
