@@ -1,7 +1,7 @@
 /*
  * A choice: a rule takes one of several alternatives for a layer, by a number; a yardstick gives the cost of each
- * alternative. The questions judge, study, validate and experiment ask: how many choices are right, and how much do wrong
- * choices cost?
+ * alternative. The questions judge, study, validate and experiment ask: how many choices are right, and how much do
+ * wrong choices cost?
  *
  *     struct exp_choice c = { .n = 2, .by = { predicted_is, predicted_ws }, .cost = { timed_is, timed_ws } };
  *     struct exp_choice_sum sum = { 0 };

@@ -1,4 +1,6 @@
-/* The tables of a judgement. Inside, a row has an array over yardsticks and variants; its columns are named after both. */
+/*
+ * The tables of a judgement. Inside, a row has an array over yardsticks and variants; its columns are named after both.
+ */
 #include "experiments/choices/judge.h"
 
 #include <math.h>
@@ -51,7 +53,7 @@ struct layer_row {
 #define COSTS_BY(y, name, unit, meaning, ...)                                                                          \
     EXP_EACH_VARIANT(COST, y, name, unit, meaning)                                                                     \
     { { "better_" name, "", "the schedule with less: " EXP_EACH_VARIANT(VARIANT_NAME, ) "equal", "replay" },           \
-      REC_OR(struct layer_row, by[y].better, by[y].regret.why) },                                                         \
+      REC_OR(struct layer_row, by[y].better, by[y].regret.why) },                                                      \
     { { "regret_" name, unit, "what CSA's choice has more than the better schedule", "replay" },                       \
       LAYER(by[y].regret) },                                                                                           \
     { { "regret_" name "_percent", "%", "of the better schedule", "replay" }, LAYER(by[y].percent) },
@@ -212,8 +214,8 @@ static const struct rec_field model_fields[] = {
       MODEL(wait[0]) },
     { { "estimated_to_measured_median", "", "median", "" }, MODEL(wait[1]) },
     { { "estimated_to_measured_p90", "", "90th percentile", "" }, MODEL(wait[2]) },
-    { { "estimated_right_layers", "layers", "estimated on the measured side of 1; of the faster and slower ones together",
-        "" },
+    { { "estimated_right_layers", "layers",
+        "estimated on the measured side of 1; of the faster and slower ones together", "" },
       MODEL(right) },
     { { "issue_to_measured_p10", "", "the same for issue_speedup", "" }, MODEL(hit[0]) },
     { { "issue_to_measured_median", "", "median", "" }, MODEL(hit[1]) },

@@ -7,7 +7,7 @@
 
 /* The table has these rules in this order: rules that know measured times come last. */
 static const enum exp_study_rule told[] = { EXP_STUDY_BY_CSA, EXP_STUDY_ALWAYS_WS, EXP_STUDY_BY_CSA2,
-                                            EXP_STUDY_BY_SHAPE, EXP_STUDY_BY_OTHER };
+                                            EXP_STUDY_BY_SHAPE, EXP_STUDY_BY_SECOND };
 
 enum { N_TOLD = sizeof told / sizeof told[0] };
 
@@ -49,13 +49,15 @@ static void print_table(const struct exp_study_work *w, FILE *out)
     }
 }
 
-/* Prints csa2 beside the constant on layers that csa2 was not fitted to: share of right choices, regret, choices of IS. */
-static void print_others(const struct exp_study_work *w, FILE *out)
+/*
+ * Prints csa2 beside the constant on layers that csa2 was not fitted to: share of right choices, regret, choices of IS.
+ */
+static void print_held_out(const struct exp_study_work *w, FILE *out)
 {
     fprintf(out, "| times | layers | always WS | csa2 | csa2 chooses IS in |\n|---|---:|---:|---:|---:|\n");
     for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
-        struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_OTHERS);
-        struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_OTHERS);
+        struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_HELD_OUT);
+        struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_HELD_OUT);
 
         if (csa2.all.n)
             fprintf(out, "| %s, %s | %zu | %.0f %% (%.2f %%) | %.0f %% (%.2f %%) | %zu |\n",
@@ -66,14 +68,14 @@ static void print_others(const struct exp_study_work *w, FILE *out)
 }
 
 /* Says in how many recordings csa2 saves a tenth of a percent of the constant's time, on layers not fitted to. */
-static void say_others(const struct exp_study_work *w, FILE *out)
+static void say_held_out(const struct exp_study_work *w, FILE *out)
 {
     static const double gain_percent = 0.1;
     size_t n = 0, n_better = 0, n_worse = 0;
 
     for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
-        struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_OTHERS);
-        struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_OTHERS);
+        struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_HELD_OUT);
+        struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_HELD_OUT);
         double gain = ws.regret_percent - csa2.regret_percent;
 
         n += csa2.all.n > 0;
@@ -85,7 +87,7 @@ static void say_others(const struct exp_study_work *w, FILE *out)
         "\nDoes csa2? On layers that it was not fitted to, its schedules are faster than always weight stationary by "
         "more than %.1f %% in %zu of %zu recordings, and slower by more than that in %zu. In brackets the regret.\n\n",
         gain_percent, n_better, n, n_worse);
-    print_others(w, out);
+    print_held_out(w, out);
 }
 
 static void say_schedules(const struct exp_study_work *w, FILE *out)
@@ -122,7 +124,7 @@ static void say_schedules(const struct exp_study_work *w, FILE *out)
             "the first of these is right by definition.\n\n",
             csa.low, csa.high, ws.low, ws.high);
     print_table(w, out);
-    say_others(w, out);
+    say_held_out(w, out);
 }
 
 /* ---- lines ---- */
@@ -192,8 +194,8 @@ static void say_tilings(const struct exp_study_work *w, FILE *out)
                 exp_study_rank(t, offsetof(struct exp_study_run, csa_cycles), EXP_STUDY_ALL));
         if (timed)
             fprintf(out, "; csa2's are at %.0f %%, with %.2f, on layers that it was not fitted to",
-                    exp_study_speed_of(t, EXP_STUDY_CSA2S, EXP_STUDY_OTHERS).percent,
-                    exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_OTHERS));
+                    exp_study_speed_of(t, EXP_STUDY_CSA2S, EXP_STUDY_HELD_OUT).percent,
+                    exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_HELD_OUT));
         fprintf(out, ".");
     }
     fprintf(out, "\n");
@@ -244,7 +246,7 @@ static void print_schedule_targets(const struct exp_study_source *s, enum csa2_s
 {
     struct exp_study_tally t = exp_study_tally_of(s, EXP_STUDY_BY_CSA2, state, EXP_STUDY_ALL);
     struct exp_study_tally shape = exp_study_tally_of(s, EXP_STUDY_BY_SHAPE, state, EXP_STUDY_ALL);
-    struct exp_study_tally other = exp_study_tally_of(s, EXP_STUDY_BY_OTHER, state, EXP_STUDY_ALL);
+    struct exp_study_tally other = exp_study_tally_of(s, EXP_STUDY_BY_SECOND, state, EXP_STUDY_ALL);
     char why[256];
 
     if (!t.all.n)
@@ -262,7 +264,7 @@ static void print_schedule_targets(const struct exp_study_source *s, enum csa2_s
 
 static void print_spread_targets(const struct exp_study_source *s, enum csa2_state state, const char *where, FILE *out)
 {
-    struct exp_spread spread = exp_study_accuracy_of(s, state, EXP_STUDY_OTHERS).spread;
+    struct exp_spread spread = exp_study_accuracy_of(s, state, EXP_STUDY_HELD_OUT).spread;
     struct exp_spread same = exp_study_repeats_of(s, state);
     char why[160] = "missed: no shape is there three times, which would say how far its layers are apart";
 
@@ -281,7 +283,7 @@ static void print_hybrid_target(const struct exp_study_hybrid *h, const char *wh
 
     exp_say(why, sizeof why,
             "missed: choosing by the same shape's median layer would reach %.1f %%, by a second measure %.1f %%",
-            100 * h->sum.best / h->by_shape.chosen, 100 * h->sum.best / h->by_other.chosen);
+            100 * h->sum.best / h->by_shape.chosen, 100 * h->sum.best / h->by_second.chosen);
     if (h->worst)
         exp_say_more(why, sizeof why, "; %.0f %% of what is lost is one shape's, that of %s (%zu layers)",
                      100 * h->worst_share, h->worst->name, h->n_worst);
@@ -291,7 +293,7 @@ static void print_hybrid_target(const struct exp_study_hybrid *h, const char *wh
 
 static void print_source_targets(const struct exp_study_source *s, enum csa2_state state, FILE *out)
 {
-    struct exp_study_hybrid h = exp_study_hybrid_of(s, state, EXP_STUDY_OTHERS);
+    struct exp_study_hybrid h = exp_study_hybrid_of(s, state, EXP_STUDY_HELD_OUT);
     char where[64];
 
     exp_say(where, sizeof where, "%s, %s", s->name, exp_study_state_names[state]);
@@ -308,13 +310,14 @@ static void print_tiling_targets(const struct exp_study_tilings *t, FILE *out)
     if (t->measure != EXP_STUDY_BY_CLOCK)
         return;
     exp_say(why, sizeof why, "missed: the fastest and the median rounds have a rank correlation of %.2f themselves",
-            exp_study_rank(t, offsetof(struct exp_study_run, other_ns), EXP_STUDY_OTHERS));
+            exp_study_rank(t, offsetof(struct exp_study_run, median_ns), EXP_STUDY_HELD_OUT));
     print_target(out, "csa2's order of a layer's tilings: rank correlation", t->name,
-                 exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_OTHERS), "", 0.7, true, why);
+                 exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_HELD_OUT), "", 0.7, true,
+                 why);
     exp_say(why, sizeof why, "missed: the tilings that are best by their median rounds are at %.2f %%",
-            exp_study_speed_of(t, EXP_STUDY_BY_MEDIAN, EXP_STUDY_OTHERS).percent);
+            exp_study_speed_of(t, EXP_STUDY_BY_MEDIAN, EXP_STUDY_HELD_OUT).percent);
     print_target(out, "csa2's tiling, speed of the best found", t->name,
-                 exp_study_speed_of(t, EXP_STUDY_CSA2S, EXP_STUDY_OTHERS).percent, " %", 97, true, why);
+                 exp_study_speed_of(t, EXP_STUDY_CSA2S, EXP_STUDY_HELD_OUT).percent, " %", 97, true, why);
 }
 
 void exp_study_targets_print(const struct exp_study_work *w, FILE *out)

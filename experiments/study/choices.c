@@ -193,7 +193,7 @@ struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum cs
 struct match {
     const struct exp_study_point *point;
     struct exp_choice choice;
-    double other_cycles[EXP_STUDY_N_SIDES];
+    double second_cycles[EXP_STUDY_N_SIDES];
 };
 
 static struct match match_of(const struct exp_study_source *s, size_t i)
@@ -210,7 +210,7 @@ static struct match match_of(const struct exp_study_source *s, size_t i)
     m.choice.by[EXP_STUDY_SCONV] = value_of(s->view[i][schedule].csa2_cycles);
     for (size_t k = 0; k < EXP_STUDY_N_SIDES; k++) {
         m.choice.cost[k] = value_of(time[k]->cycles);
-        m.other_cycles[k] = time[k]->other_cycles;
+        m.second_cycles[k] = time[k]->second_cycles;
     }
     exp_choose(&m.choice);
     return m;
@@ -269,7 +269,7 @@ static void sum_up(struct exp_study_hybrid *h, const struct match *all, size_t n
     for (const struct match *m = all; m < all + n; m++) {
         exp_choice_add(&h->sum, &m->choice);
         add_known(&h->by_shape, m, wins_by_shape(all, n, m, scratch));
-        add_known(&h->by_other, m, m->other_cycles[EXP_STUDY_SCONV] < m->other_cycles[EXP_STUDY_BASE]);
+        add_known(&h->by_second, m, m->second_cycles[EXP_STUDY_SCONV] < m->second_cycles[EXP_STUDY_BASE]);
     }
     for (size_t i = 0; i < n; i++)
         scratch[i] = all[i].choice.by[EXP_STUDY_BASE].number / cost(&all[i], EXP_STUDY_BASE);

@@ -27,20 +27,20 @@ static void print_rules(const struct exp_study_source *s, enum csa2_state state,
 {
     for (enum exp_study_rule rule = 0; rule < EXP_STUDY_N_RULES; rule++) {
         struct exp_study_tally t = exp_study_tally_of(s, rule, state, EXP_STUDY_ALL);
-        struct exp_study_tally others = exp_study_tally_of(s, rule, state, EXP_STUDY_OTHERS);
+        struct exp_study_tally held_out = exp_study_tally_of(s, rule, state, EXP_STUDY_HELD_OUT);
 
         if (!t.all.n)
             continue;
         fprintf(out, "| %s, %s | %s | %zu | %.1f %% | %.1f %% of %zu | %.2f %% |", s->name,
                 exp_study_state_names[state], exp_study_rules[rule].title, t.all.n_chosen[CSA_IS], t.right_percent,
                 t.decided_right_percent.number, t.decided.n, t.regret_percent);
-        fprintf(out, " %.1f %% | %.2f %% |\n", others.right_percent, others.regret_percent);
+        fprintf(out, " %.1f %% | %.2f %% |\n", held_out.right_percent, held_out.regret_percent);
     }
 }
 
 static void print_accuracy(const struct exp_study_source *s, enum csa2_state state, FILE *out)
 {
-    for (enum exp_study_part part = EXP_STUDY_TRAINING; part <= EXP_STUDY_OTHERS; part++) {
+    for (enum exp_study_part part = EXP_STUDY_TRAINING; part <= EXP_STUDY_HELD_OUT; part++) {
         struct exp_study_accuracy a = exp_study_accuracy_of(s, state, part);
 
         if (!a.spread.n)
@@ -222,7 +222,7 @@ static void print_speed(const struct exp_study_tilings *t, size_t n, size_t meth
 {
     fprintf(out, "| %s |", exp_study_methods[method].title);
     for (size_t k = 0; k < n; k++) {
-        enum exp_study_part part = t[k].measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_OTHERS : EXP_STUDY_ALL;
+        enum exp_study_part part = t[k].measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_HELD_OUT : EXP_STUDY_ALL;
         struct exp_study_speed s = exp_study_speed_of(&t[k], method, part);
 
         fprintf(out, " %.1f %% (%.1f %%) |", s.percent, s.p10_percent);
@@ -232,7 +232,7 @@ static void print_speed(const struct exp_study_tilings *t, size_t n, size_t meth
 
 static void print_orders(const struct exp_study_tilings *t, FILE *out)
 {
-    for (enum exp_study_part part = EXP_STUDY_TRAINING; part <= EXP_STUDY_OTHERS; part++) {
+    for (enum exp_study_part part = EXP_STUDY_TRAINING; part <= EXP_STUDY_HELD_OUT; part++) {
         struct exp_spread s = exp_study_tilings_spread(t, part);
 
         fprintf(out, "| %s, by %s | %s | %.2f | %.2f |", t->name, measure_name(t), exp_study_part_names[part],
@@ -301,7 +301,7 @@ static void print_hybrids(const struct exp_study_work *w, FILE *out)
                  "by prediction | Base, predicted / measured: p10, median, p90 |\n"
                  "|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
     for (size_t k = 0; k < w->n_sources * CSA2_N_STATES; k++) {
-        for (enum exp_study_part part = EXP_STUDY_TRAINING; part <= EXP_STUDY_OTHERS; part++)
+        for (enum exp_study_part part = EXP_STUDY_TRAINING; part <= EXP_STUDY_HELD_OUT; part++)
             print_hybrid(&w->source[k / CSA2_N_STATES], k % CSA2_N_STATES, part, out);
     }
     fprintf(out, "\nA faster micro-kernel, nothing else: csa2's costs of the recorded machines, with the multiply-adds "

@@ -107,7 +107,7 @@ static size_t add_run(struct making *m, struct csa_tiling t, const struct conv_u
         .csa_cycles = csa_cycles_of(&lines, &m->caches),
         .sim_cycles = (double)NAN,
         .ns = (double)NAN,
-        .other_ns = (double)NAN,
+        .median_ns = (double)NAN,
     };
     m->layer->n++;
     return i;

@@ -40,7 +40,7 @@ static struct exp_study_time time_of(const struct exp_times_row *row, double clo
 
     return (struct exp_study_time){
         .cycles = isnan(row->cycles) ? fastest : row->cycles,
-        .other_cycles = isnan(row->cycles) ? median : fastest,
+        .second_cycles = isnan(row->cycles) ? median : fastest,
         .ukr = conv_ukr_find(row->ukr),
         .n_c = row->n_c,
         .k2 = row->k2,
@@ -78,7 +78,7 @@ struct exp_study_point *exp_study_times_add(struct exp_study_times *t, const str
         .weight = 1,
     };
     for (size_t i = 0; i < exp_algo_count(); i++)
-        p->time[i].cycles = p->time[i].other_cycles = (double)NAN;
+        p->time[i].cycles = p->time[i].second_cycles = (double)NAN;
     return p;
 }
 
@@ -177,8 +177,8 @@ bool exp_study_decides(const struct exp_study_point *p)
 {
     const struct exp_study_time *is = exp_study_schedule_time(p, CSA_IS), *ws = exp_study_schedule_time(p, CSA_WS);
 
-    return (is->cycles < ws->cycles && is->other_cycles < ws->other_cycles) ||
-           (is->cycles > ws->cycles && is->other_cycles > ws->other_cycles);
+    return (is->cycles < ws->cycles && is->second_cycles < ws->second_cycles) ||
+           (is->cycles > ws->cycles && is->second_cycles > ws->second_cycles);
 }
 
 /* ---- costs ---- */

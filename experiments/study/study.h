@@ -1,7 +1,7 @@
 /*
- * The study of the cost models. Sources have times of layers: recorded computers (results/reference/<machine>/times, whose
- * README describes the format), or this computer. Samples of layers have runs: plans, which are replayed. Internal to
- * the folder, and for its tests.
+ * The study of the cost models. Sources have times of layers: recorded computers (results/reference/<machine>/times,
+ * whose README describes the format), or this computer. Samples of layers have runs: plans, which are replayed.
+ * Internal to the folder, and for its tests.
  */
 #ifndef EXPERIMENTS_STUDY_STUDY_H
 #define EXPERIMENTS_STUDY_STUDY_H
@@ -28,7 +28,7 @@
 /* A run of a layer by an algorithm. */
 struct exp_study_time {
     double cycles;              /* NaN: not recorded */
-    double other_cycles;        /* by the recording's second measure; NaN: not recorded */
+    double second_cycles;       /* by the recording's second measure; NaN: not recorded */
     const struct conv_ukr *ukr; /* SConv's; NULL: not SConv, or not in this build's table */
     size_t n_c, k2, k3;         /* of an SConv plan */
 };
@@ -75,8 +75,8 @@ bool exp_study_has_schedules(const struct exp_study_point *p);
 bool exp_study_decides(const struct exp_study_point *p);
 
 /*
- * Costs are fitted to times: the sum of amounts of work times costs is to come closest to the times by ratio, and no cost
- * is negative. The weight of an outlier, beyond 4 %, falls with the error.
+ * Costs are fitted to times: the sum of amounts of work times costs is to come closest to the times by ratio, and no
+ * cost is negative. The weight of an outlier, beyond 4 %, falls with the error.
  */
 
 enum { EXP_STUDY_MAX_TERMS = 16 };
@@ -166,7 +166,7 @@ struct exp_study_names {
 extern const struct exp_study_names exp_study_rules[EXP_STUDY_N_RULES];
 
 /* Parts of the points. */
-enum exp_study_part { EXP_STUDY_ALL, EXP_STUDY_TRAINING, EXP_STUDY_OTHERS, EXP_STUDY_N_PARTS };
+enum exp_study_part { EXP_STUDY_ALL, EXP_STUDY_TRAINING, EXP_STUDY_HELD_OUT, EXP_STUDY_N_PARTS };
 
 extern const char *const exp_study_part_names[EXP_STUDY_N_PARTS], *const exp_study_state_names[CSA2_N_STATES];
 
@@ -201,16 +201,19 @@ struct exp_study_accuracy {
 struct exp_study_accuracy exp_study_accuracy_of(const struct exp_study_source *s, enum csa2_state state,
                                                 enum exp_study_part part);
 
-/* Returns times of layers, both schedules, over the median of the layers of equal shape, for shapes of 3 layers or more. */
+/*
+ * Returns times of layers, both schedules, over the median of the layers of equal shape, for shapes of 3 layers or
+ * more.
+ */
 struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum csa2_state state);
 
 /* The choice of SConv, scheduled by csa2, or Base: sums over layers where both were timed. */
 enum { EXP_STUDY_BASE, EXP_STUDY_SCONV, EXP_STUDY_N_SIDES };
 
 struct exp_study_hybrid {
-    struct exp_choice_sum sum;                /* by predicted cycles */
-    struct exp_choice_sum by_shape, by_other; /* by the median layer of equal shape; by the second measure */
-    struct exp_spread base_spread;            /* Base's predicted cycles over the measured cycles */
+    struct exp_choice_sum sum;                 /* by predicted cycles */
+    struct exp_choice_sum by_shape, by_second; /* by the median layer of equal shape; by the second measure */
+    struct exp_spread base_spread;             /* Base's predicted cycles over the measured cycles */
     const struct exp_layer *worst; /* a layer of the shape whose choices cost most; NULL: none costs anything */
     size_t n_worst;                /* layers of the worst shape */
     double worst_share;            /* the worst shape's share of the cost of wrong choices */
@@ -254,7 +257,7 @@ struct exp_study_run {
     double csa_cycles;              /* Eq. 6 with the lines that CSA predicts for this tiling */
     struct exp_study_counts counts; /* if replayed */
     double sim_cycles;              /* Eq. 6 with simulated counts; NaN: not replayed */
-    double ns, other_ns;            /* timed: fastest run; median. NaN: not timed */
+    double ns, median_ns;           /* timed: fastest run; median. NaN: not timed */
 };
 
 struct exp_study_runs_layer {
@@ -280,7 +283,7 @@ struct exp_study_runs {
 enum exp_study_scope {
     EXP_STUDY_SCHEDULES,   /* CSA's plans of both schedules */
     EXP_STUDY_SEARCH,      /* plans of all methods, and an exhaustive search */
-    EXP_STUDY_SEARCH_UKRS, /* also CSA's plans for all micro-kernels of the instruction set, and a square micro-kernel */
+    EXP_STUDY_SEARCH_UKRS, /* and CSA's plans for all micro-kernels of the instruction set and a square micro-kernel */
 };
 
 struct exp_study_sampling {
@@ -309,7 +312,9 @@ const struct exp_study_run *exp_study_runs_own(const struct exp_study_runs *r, c
 const struct exp_study_run *exp_study_runs_find(const struct exp_study_runs *r, const struct conv_problem *p,
                                                 enum csa_schedule schedule);
 
-/* Returns the run of a layer with CSA's plan of a schedule for any micro-kernel; NULL if no run has the micro-kernel. */
+/*
+ * Returns the run of a layer with CSA's plan of a schedule for any micro-kernel; NULL if no run has the micro-kernel.
+ */
 const struct exp_study_run *exp_study_runs_planned(const struct exp_study_runs *r, size_t layer,
                                                    const struct conv_ukr *ukr, enum csa_schedule schedule);
 
@@ -320,8 +325,8 @@ size_t exp_study_runs_of(const struct exp_study_runs *r, size_t layer, size_t me
 int exp_study_replay(struct exp_experiment *e, unsigned n_threads, struct exp_why *why);
 
 /*
- * Replays all runs through a machine's caches alone: counts, sim_cycles. setup must be of the machine and plain. Returns
- * 0, or -errno with a line in why.
+ * Replays all runs through a machine's caches alone: counts, sim_cycles. setup must be of the machine and plain.
+ * Returns 0, or -errno with a line in why.
  */
 int exp_study_runs_replay(struct exp_study_runs *r, const struct exp_setup *setup, unsigned n_threads,
                           struct exp_why *why);
@@ -388,8 +393,8 @@ struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *
 void exp_study_terms_tell(const struct exp_study_terms *t, struct exp_study_source *s);
 
 /*
- * Returns the cycles of Eq. 6 with counts through caches of left_out.def over the cycles with the caches as they are; NaN
- * if not replayed. t[EXP_STUDY_N_LEFT_OUT] are of one machine.
+ * Returns the cycles of Eq. 6 with counts through caches of left_out.def over the cycles with the caches as they are;
+ * NaN if not replayed. t[EXP_STUDY_N_LEFT_OUT] are of one machine.
  */
 double exp_study_left_out_cycles(const struct exp_study_terms *t, size_t left_out, enum csa_schedule schedule);
 
@@ -410,8 +415,8 @@ struct exp_study_tilings {
 void exp_study_tilings_fit(struct exp_study_tilings *t);
 
 /*
- * Makes a source of CSA's timed plans, as if somebody had recorded the times, with the counts of the replay: of plans for
- * setup.ukr (other NULL), or for another micro-kernel. The source may have no points.
+ * Makes a source of CSA's timed plans, as if somebody had recorded the times, with the counts of the replay: of plans
+ * for setup.ukr (other NULL), or for another micro-kernel. The source may have no points.
  */
 void exp_study_tilings_source(const struct exp_study_tilings *t, const struct conv_ukr *other,
                               struct exp_study_source *s);

@@ -272,7 +272,7 @@ static const struct rec_field tiling_fields[] = {
     { { "simulated_cycles", "cycles", "Eq. 6 with simulated counts, caches alone", "replay" },
       IF_DONE(sim_cycles, "not replayed") },
     { { "time_ns", "ns", "fastest round, caches cold", "clock" }, IF_DONE(ns, "not timed") },
-    { { "median_ns", "ns", "median round", "clock" }, IF_DONE(other_ns, "not timed") },
+    { { "median_ns", "ns", "median round", "clock" }, IF_DONE(median_ns, "not timed") },
 };
 
 #undef AT
@@ -422,7 +422,7 @@ static const struct rec_field hybrid_fields[] = {
         "clock" },
       AT(by_shape.chosen) },
     { { "second_measure_cycles", "cycles", "the one that is faster by the recording's second measure", "clock" },
-      AT(by_other.chosen) },
+      AT(by_second.chosen) },
     { { "base_p10", "", "Base's predicted / measured cycles: quantile", "" }, BASE_SPREAD(p10) },
     { { "base_median", "", "the same", "" }, BASE_SPREAD(median) },
     { { "base_p90", "", "the same", "" }, BASE_SPREAD(p90) },

@@ -148,7 +148,7 @@ static struct exp_study_time time_of(const struct exp_study_tilings *t, const st
 {
     return (struct exp_study_time){
         .cycles = clock_cycles(t, run),
-        .other_cycles = clock_cycles(t, run) / run->ns * run->other_ns,
+        .second_cycles = clock_cycles(t, run) / run->ns * run->median_ns,
         .ukr = run->ukr,
         .n_c = run->tiling.n_c,
         .k2 = run->tiling.k2,
@@ -205,7 +205,7 @@ static size_t best_of(const struct exp_study_tilings *t, size_t layer)
 static size_t pick(const struct exp_study_runs *r, size_t layer, size_t method)
 {
     const size_t best = method == EXP_STUDY_BY_MEDIAN
-                            ? exp_study_runs_best(r, layer, offsetof(struct exp_study_run, other_ns))
+                            ? exp_study_runs_best(r, layer, offsetof(struct exp_study_run, median_ns))
                             : exp_study_runs_of(r, layer, method);
 
     return best == SIZE_MAX ? exp_study_runs_of(r, layer, EXP_STUDY_HALVING) : best;

@@ -53,7 +53,7 @@ static void move_times(struct exp_result_moving *x, struct exp_study_run *run, s
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t ns = x->to && !isnan(run[i].ns) ? (uint64_t)run[i].ns : 0; /* 0: not run on this computer */
-        uint64_t half_ns = ns ? (uint64_t)(2 * run[i].other_ns) : 0;
+        uint64_t half_ns = ns ? (uint64_t)(2 * run[i].median_ns) : 0;
         char name[48];
 
         exp_say(name, sizeof name, "%zu fastest_ns", i);
@@ -62,7 +62,7 @@ static void move_times(struct exp_result_moving *x, struct exp_study_run *run, s
         exp_result_move(x, name, &half_ns);
         if (ns) {
             run[i].ns = (double)ns;
-            run[i].other_ns = (double)half_ns / 2;
+            run[i].median_ns = (double)half_ns / 2;
         }
     }
 }
@@ -124,7 +124,7 @@ static int take_turns(struct timer *timer, struct timed *timed, size_t n, struct
     err = exp_bench_run(&protocol, contender, n, sample, &result);
     for (size_t i = 0; i < n && !err; i++) {
         timed[i].run->ns = (double)exp_stats_min(sample + i * most, result.n_rounds);
-        timed[i].run->other_ns = exp_stats_median(sample + i * most, result.n_rounds);
+        timed[i].run->median_ns = exp_stats_median(sample + i * most, result.n_rounds);
         if (timer->ruler)
             exp_ruler_report_add(report, &timer->ruler->best, mark + i * most, result.n_rounds);
     }

@@ -73,7 +73,9 @@ static void scale(struct sim_level *l, double ways, double sets)
     l->n_sets = (uint64_t)((double)l->n_sets * sets);
 }
 
-/* Changes a level; own is the level in the file. A stride prefetcher follows an instruction, a stream prefetcher lines. */
+/*
+ * Changes a level; own is the level in the file. A stride prefetcher follows an instruction, a stream prefetcher lines.
+ */
 static void change(const struct exp_study_variant *v, struct sim_level *l, const struct sim_level *own)
 {
     scale(l, v->ways > 0 ? v->ways : 1, v->sets > 0 ? v->sets : 1);

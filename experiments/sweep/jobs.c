@@ -1,4 +1,7 @@
-/* Cases as tasks of the results store, and jobs: a job is the tasks that a single pass over a stream of accesses answers. */
+/*
+ * Cases as tasks of the results store, and jobs: a job is the tasks that a single pass over a stream of accesses
+ * answers.
+ */
 #define _GNU_SOURCE /* tdestroy */
 #include <assert.h>
 #include <errno.h>
@@ -181,7 +184,9 @@ static bool is_counted(const struct exp_sweep *s, size_t before, size_t task)
     return has_clock(s, task) && !by_counting(s, before, task);
 }
 
-/* Returns how many tasks, from the first of n on, share the first task's first levels or a simulation with a neighbour. */
+/*
+ * Returns how many tasks, from the first of n on, share the first task's first levels or a simulation with a neighbour.
+ */
 static size_t sharing(const struct exp_sweep *s, const size_t *task, size_t n)
 {
     const struct sim_machine *m = machine_at(s, task[0]);

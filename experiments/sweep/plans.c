@@ -1,6 +1,6 @@
 /*
- * The plan of SConv that costs least, for each layer, as a file for PLAN: plans.json. With a simulated core, the clock of
- * the core chooses schedule, tiles and micro-kernel, for a machine that need not be here.
+ * The plan of SConv that costs least, for each layer, as a file for PLAN: plans.json. With a simulated core, the clock
+ * of the core chooses schedule, tiles and micro-kernel, for a machine that need not be here.
  */
 #include <assert.h>
 

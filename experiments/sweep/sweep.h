@@ -1,10 +1,10 @@
 /*
  * A sweep: the layers of models, planned and replayed on many configurations.
  *
- * A configuration is a machine with changed keys of the machine's file, a micro-kernel and tiles' numbers. Every layer is
- * planned anew for each configuration. A case is a layer, an algorithm and a configuration. Cases with equal plans and
- * caches share a task of the results store: a latency changes estimates and no counts. Where a latency changes cycles,
- * each case has a task, and all tasks share a simulation.
+ * A configuration is a machine with changed keys of the machine's file, a micro-kernel and tiles' numbers. Every layer
+ * is planned anew for each configuration. A case is a layer, an algorithm and a configuration. Cases with equal plans
+ * and caches share a task of the results store: a latency changes estimates and no counts. Where a latency changes
+ * cycles, each case has a task, and all tasks share a simulation.
  */
 #ifndef EXPERIMENTS_SWEEP_SWEEP_H
 #define EXPERIMENTS_SWEEP_SWEEP_H

@@ -254,7 +254,7 @@ static double counted_of_equal(const struct exp_points *points, const struct exp
  * Copies the points. Replaces simulated cycles by the counted cycles of equal convolutions (are_counted); otherwise
  * clears simulated cycles where no convolution is equal.
  */
-static struct exp_points points_with_equals(const struct exp_points *points, bool are_counted)
+static struct exp_points points_by_equal_layers(const struct exp_points *points, bool are_counted)
 {
     const size_t q = ctr_quantity_index("cycles");
     struct exp_points copy = { exp_new(points->n + 1, sizeof *copy.point), points->n };
@@ -273,12 +273,12 @@ static struct exp_points points_with_equals(const struct exp_points *points, boo
  * Prints how well the counts of equal convolutions predict each count, and how well the simulation predicts these
  * rows. No simulation can be expected to be better than the counts themselves.
  */
-static void say_equals(const struct exp_points *points, const struct exp_validate_machine *of, FILE *out)
+static void say_repeatability(const struct exp_points *points, const struct exp_validate_machine *of, FILE *out)
 {
     struct result x[2][N_KINDS];
 
     for (size_t is_simulated = 0; is_simulated < 2; is_simulated++) {
-        struct exp_points equals = points_with_equals(points, !is_simulated);
+        struct exp_points equals = points_by_equal_layers(points, !is_simulated);
 
         find(&equals, of, x[is_simulated]);
         free(equals.point);
@@ -325,7 +325,7 @@ void exp_validate_cycles_print(const struct exp_agreement_report *r, const struc
         fprintf(out, "No cycles are compared: %s.\n",
                 *of->setup->why_no_cycles ? of->setup->why_no_cycles : "no row has both simulated and measured ones");
     say_choices(x, out);
-    say_equals(r->points, of, out);
+    say_repeatability(r->points, of, out);
 }
 
 static const struct rec_field fields[] = {

@@ -126,10 +126,10 @@ static void test_tie(void)
               csa2_choose_schedule(equal, &m, CSA2_WARM) == CSA_WS);
 }
 
-static struct exp_study_tally others(struct exp_study_source *s, enum csa2_state state, double tie)
+static struct exp_study_tally held_out(struct exp_study_source *s, enum csa2_state state, double tie)
 {
     s->model.tie_share[state] = tie;
-    return exp_study_tally_of(s, EXP_STUDY_BY_CSA2, state, EXP_STUDY_OTHERS);
+    return exp_study_tally_of(s, EXP_STUDY_BY_CSA2, state, EXP_STUDY_HELD_OUT);
 }
 
 /*
@@ -149,7 +149,8 @@ static void test_ties(void)
         CU_ASSERT_FATAL(!exp_study_source_read(&s, exp_study_recorded(k), &models, &why));
         for (unsigned i = 0; i < CSA2_N_STATES; i++) {
             double own = s.model.tie_share[i];
-            struct exp_study_tally a = others(&s, (enum csa2_state)i, 0.05), b = others(&s, (enum csa2_state)i, own);
+            struct exp_study_tally a = held_out(&s, (enum csa2_state)i, 0.05),
+                                   b = held_out(&s, (enum csa2_state)i, own);
             bool gains = !strcmp(s.name, "zen3") && i == CSA2_WARM;
 
             test_check(fabs(exp_study_tie_of(&s, (enum csa2_state)i) - own) < 1e-9, "%s, state %u: tie %g, fitted %g",
