@@ -106,7 +106,8 @@ static bool choose(struct exp_choice *c, const struct exp_study_source *s, size_
 struct exp_study_tally exp_study_tally_of(const struct exp_study_source *s, enum exp_study_rule rule,
                                           enum csa2_state state, enum exp_study_part part)
 {
-    struct exp_study_tally t = { 0 };
+    struct exp_study_tally t = { s->name, exp_study_state_names[state], exp_study_part_names[part],
+                                 exp_study_rules[rule].name, .right_percent = 0 };
     struct exp_choice choice;
 
     assert(rule < EXP_STUDY_N_RULES && state < CSA2_N_STATES && part < EXP_STUDY_N_PARTS);
@@ -282,7 +283,7 @@ struct exp_study_hybrid exp_study_hybrid_of(const struct exp_study_source *s, en
 {
     struct match *match = exp_new(s->times.n, sizeof *match);
     double *scratch = exp_new(s->times.n, sizeof *scratch);
-    struct exp_study_hybrid h = { 0 };
+    struct exp_study_hybrid h = { s->name, exp_study_state_names[state], exp_study_part_names[part], .n_worst = 0 };
     size_t n = 0;
 
     for (size_t i = 0; i < s->times.n; i++) {

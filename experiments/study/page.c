@@ -213,11 +213,6 @@ static void print_left_out(const struct exp_study_work *w, FILE *out)
 
 /* ---- tilings, variants ---- */
 
-static const char *measure_name(const struct exp_study_tilings *t)
-{
-    return t->measure == EXP_STUDY_BY_CLOCK ? "clock" : "replay";
-}
-
 static void print_speed(const struct exp_study_tilings *t, size_t n, size_t method, FILE *out)
 {
     fprintf(out, "| %s |", exp_study_methods[method].title);
@@ -235,7 +230,7 @@ static void print_orders(const struct exp_study_tilings *t, FILE *out)
     for (enum exp_study_part part = EXP_STUDY_TRAINING; part <= EXP_STUDY_HELD_OUT; part++) {
         struct exp_spread s = exp_study_tilings_spread(t, part);
 
-        fprintf(out, "| %s, by %s | %s | %.2f | %.2f |", t->name, measure_name(t), exp_study_part_names[part],
+        fprintf(out, "| %s, by %s | %s | %.2f | %.2f |", t->name, exp_study_measure_name(t), exp_study_part_names[part],
                 exp_study_rank(t, offsetof(struct exp_study_run, csa_cycles), part),
                 exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), part));
         if (t->measure == EXP_STUDY_BY_CLOCK)
@@ -253,7 +248,7 @@ static void print_tilings(const struct exp_study_work *w, FILE *out)
     fprintf(out, "Speed of each method's tiling, best found = 100 %%: geometric mean over the layers (in brackets: "
                  "what nine layers of ten exceed).\n\n| tilings by |");
     for (size_t k = 0; k < w->n_tilings; k++)
-        fprintf(out, " %s, by %s |", t[k].name, measure_name(&t[k]));
+        fprintf(out, " %s, by %s |", t[k].name, exp_study_measure_name(&t[k]));
     end_head(1, 1 + w->n_tilings, out);
     for (size_t i = 0; i < EXP_STUDY_N_METHODS; i++)
         print_speed(t, w->n_tilings, i, out);

@@ -177,7 +177,8 @@ static inline bool exp_study_is_in(bool is_training, enum exp_study_part part)
 }
 
 struct exp_study_tally {
-    struct exp_choice_sum all, decided; /* timed layers; decided: the recording's two measures agree */
+    const char *machine, *caches, *part, *rule; /* names */
+    struct exp_choice_sum all, decided;         /* timed layers; decided: the recording's two measures agree */
     double right_percent, regret_percent;
     struct value decided_right_percent;
 };
@@ -211,6 +212,7 @@ struct exp_spread exp_study_repeats_of(const struct exp_study_source *s, enum cs
 enum { EXP_STUDY_BASE, EXP_STUDY_SCONV, EXP_STUDY_N_SIDES };
 
 struct exp_study_hybrid {
+    const char *machine, *caches, *part;       /* names */
     struct exp_choice_sum sum;                 /* by predicted cycles */
     struct exp_choice_sum by_shape, by_second; /* by the median layer of equal shape; by the second measure */
     struct exp_spread base_spread;             /* Base's predicted cycles over the measured cycles */
@@ -369,11 +371,12 @@ struct exp_study_terms {
 
 /* An equation over the layers. */
 struct exp_study_agreement {
-    size_t n;                    /* layers */
-    double predicted, simulated; /* sums */
-    struct exp_spread spread;    /* predicted / simulated, where simulated is not 0 */
-    double rank;                 /* correlation over the layers */
-    size_t n_neither, n_one;     /* layers where both numbers are 0; where one number is */
+    const char *machine, *schedule, *equation, *differs; /* names; differs: effects left out, or changed caches */
+    size_t n;                                            /* layers */
+    double predicted, simulated;                         /* sums */
+    struct exp_spread spread;                            /* predicted / simulated, where simulated is not 0 */
+    double rank;                                         /* correlation over the layers */
+    size_t n_neither, n_one;                             /* layers where both numbers are 0; where one number is */
 };
 
 enum exp_study_equation {
@@ -411,6 +414,9 @@ struct exp_study_tilings {
     struct exp_study_runs runs;
 };
 
+/* Returns "clock" or "replay". */
+const char *exp_study_measure_name(const struct exp_study_tilings *t);
+
 /* Fits csa2's costs to the timed runs of the training layers, all tilings and micro-kernels; predicts all runs. */
 void exp_study_tilings_fit(struct exp_study_tilings *t);
 
@@ -423,6 +429,7 @@ void exp_study_tilings_source(const struct exp_study_tilings *t, const struct co
 
 /* The speed of a method's tilings over the speed of the best tilings found, over the layers of a part. */
 struct exp_study_speed {
+    const char *machine, *measure, *part, *method; /* names */
     size_t n;
     double percent, p10_percent; /* geometric mean; nine layers of ten exceed p10_percent */
 };

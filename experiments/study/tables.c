@@ -3,32 +3,27 @@
 
 /* ---- choices.csv ---- */
 
-struct choice_row {
-    const char *machine, *caches, *part, *rule;
-    struct exp_study_tally tally;
-};
-
-#define AT(member) REC_AT(struct choice_row, member)
+#define AT(member) REC_AT(struct exp_study_tally, member)
 
 static const struct rec_field choice_fields[] = {
     { { "machine", "", "whose times: a recorded computer, or here", "" }, AT(machine) },
     { { "caches", "", "cold or warm at the start of each layer", "" }, AT(caches) },
     { { "part", "", "layers: all; training, which csa2 was fitted to; others", "" }, AT(part) },
     { { "rule", "", "what chooses: experiments/study/rules.def", "" }, AT(rule) },
-    { { "layers", "", "where it chooses and both schedules were timed", "" }, AT(tally.all.n) },
-    { { "right_percent", "%", "of them: the faster schedule was chosen", "clock" }, AT(tally.right_percent) },
+    { { "layers", "", "where it chooses and both schedules were timed", "" }, AT(all.n) },
+    { { "right_percent", "%", "of them: the faster schedule was chosen", "clock" }, AT(right_percent) },
     { { "decided_layers", "", "where both measures of the recording say that the same schedule is faster", "clock" },
-      AT(tally.decided.n) },
+      AT(decided.n) },
     { { "decided_right_percent", "%", "of those: the faster schedule was chosen", "clock" },
-      REC_VALUE(struct choice_row, tally.decided_right_percent) },
-    { { "input_stationary", "", "layers for which it chose input stationary", "" }, AT(tally.all.n_chosen[CSA_IS]) },
+      REC_VALUE(struct exp_study_tally, decided_right_percent) },
+    { { "input_stationary", "", "layers for which it chose input stationary", "" }, AT(all.n_chosen[CSA_IS]) },
     { { "regret_percent", "%", "time of the chosen schedules over that of the faster ones, less 1", "clock" },
-      AT(tally.regret_percent) },
+      AT(regret_percent) },
 };
 
 #undef AT
 
-const struct rec_table exp_study_choices_table = REC_TABLE("choices.csv", choice_fields, struct choice_row);
+const struct rec_table exp_study_choices_table = REC_TABLE("choices.csv", choice_fields, struct exp_study_tally);
 
 static void put_choices(struct exp_csv *csv, const void *of)
 {
@@ -37,14 +32,11 @@ static void put_choices(struct exp_csv *csv, const void *of)
     enum { N = EXP_STUDY_N_PARTS * EXP_STUDY_N_RULES };
 
     for (size_t i = 0; i < w->n_sources * CSA2_N_STATES * N; i++) {
-        const struct exp_study_source *s = &w->source[i / N / CSA2_N_STATES];
-        const enum csa2_state state = i / N % CSA2_N_STATES;
-        const enum exp_study_part part = i / EXP_STUDY_N_RULES % EXP_STUDY_N_PARTS;
-        const enum exp_study_rule rule = i % EXP_STUDY_N_RULES;
-        const struct choice_row row = { s->name, exp_study_state_names[state], exp_study_part_names[part],
-                                        exp_study_rules[rule].name, exp_study_tally_of(s, rule, state, part) };
+        const struct exp_study_tally row =
+            exp_study_tally_of(&w->source[i / N / CSA2_N_STATES], i % EXP_STUDY_N_RULES, i / N % CSA2_N_STATES,
+                               i / EXP_STUDY_N_RULES % EXP_STUDY_N_PARTS);
 
-        if (row.tally.all.n)
+        if (row.all.n)
             rec_put(csv, &exp_study_choices_table, &row);
     }
 }
@@ -156,32 +148,27 @@ static void put_costs(struct exp_csv *csv, const void *of)
 
 /* ---- terms.csv, left_out.csv ---- */
 
-struct term_row {
-    const char *machine, *schedule, *equation, *differs; /* effects left out of the counts, or changed caches */
-    struct exp_study_agreement a;
-};
-
-#define AT(member) REC_AT(struct term_row, member)
-#define SPREAD(member) REC_NAN_AS(struct term_row, a.spread.member, "nothing is simulated")
+#define AT(member) REC_AT(struct exp_study_agreement, member)
+#define SPREAD(member) REC_NAN_AS(struct exp_study_agreement, spread.member, "nothing is simulated")
 #define EQUATION_FIELD                                                                                                 \
     {                                                                                                                  \
         { "equation", "", "of the SConv paper: experiments/study/equations.def", "" }, AT(equation)                    \
     }
-#define RANK REC_NAN_AS(struct term_row, a.rank, "all layers are equal, or too few")
+#define RANK REC_NAN_AS(struct exp_study_agreement, rank, "all layers are equal, or too few")
 
 static const struct rec_field term_fields[] = {
     { { "machine", "", "whose caches, alone", "" }, AT(machine) },
     { { "schedule", "", "is or ws, as CSA plans it", "" }, AT(schedule) },
     EQUATION_FIELD,
     { { "left_out", "", "of the replay's counts: nothing, packing, output, packing_and_output", "" }, AT(differs) },
-    { { "predicted", "lines", "sum over all layers; of eq6: cycles", "predicted" }, AT(a.predicted) },
-    { { "simulated", "lines", "the same", "replay" }, AT(a.simulated) },
+    { { "predicted", "lines", "sum over all layers; of eq6: cycles", "predicted" }, AT(predicted) },
+    { { "simulated", "lines", "the same", "replay" }, AT(simulated) },
     { { "p10", "", "predicted / simulated of a layer, where that is not 0: quantile", "" }, SPREAD(p10) },
     { { "median", "", "the same", "" }, SPREAD(median) },
     { { "p90", "", "the same", "" }, SPREAD(p90) },
     { { "rank_correlation", "", "over the layers", "" }, RANK },
-    { { "layers_neither", "", "layers where both are 0", "" }, AT(a.n_neither) },
-    { { "layers_one", "", "layers where one is 0 and the other is not", "" }, AT(a.n_one) },
+    { { "layers_neither", "", "layers where both are 0", "" }, AT(n_neither) },
+    { { "layers_one", "", "layers where one is 0 and the other is not", "" }, AT(n_one) },
 };
 
 static const struct rec_field left_out_fields[] = {
@@ -189,39 +176,32 @@ static const struct rec_field left_out_fields[] = {
     { { "schedule", "", "is or ws, as CSA plans it", "" }, AT(schedule) },
     { { "caches", "", "what the plans are replayed through: experiments/study/left_out.def", "" }, AT(differs) },
     EQUATION_FIELD,
-    { { "layers", "", "of the sample, those of equal shape each", "" }, AT(a.n) },
-    { { "predicted", "lines", "sum over them; of eq6: cycles", "predicted" }, AT(a.predicted) },
-    { { "simulated", "lines", "the same", "replay" }, AT(a.simulated) },
+    { { "layers", "", "of the sample, those of equal shape each", "" }, AT(n) },
+    { { "predicted", "lines", "sum over them; of eq6: cycles", "predicted" }, AT(predicted) },
+    { { "simulated", "lines", "the same", "replay" }, AT(simulated) },
     { { "median", "", "predicted / simulated of a layer, where that is not 0", "" }, SPREAD(median) },
     { { "rank_correlation", "", "over the layers", "" }, RANK },
 };
 
 #undef AT
 
-const struct rec_table exp_study_terms_table = REC_TABLE("terms.csv", term_fields, struct term_row);
-const struct rec_table exp_study_ablation_table = REC_TABLE("left_out.csv", left_out_fields, struct term_row);
-
-static void put_equations(struct exp_csv *csv, const struct rec_table *table, const struct exp_study_terms *t,
-                          const char *differs, enum exp_study_without without, enum csa_schedule schedule,
-                          unsigned equation)
-{
-    const struct term_row row = { t->name, csa_schedule_name(schedule), exp_study_equations[equation].name, differs,
-                                  exp_study_agreement_of(t, equation, schedule, without) };
-
-    rec_put(csv, table, &row);
-}
+const struct rec_table exp_study_terms_table = REC_TABLE("terms.csv", term_fields, struct exp_study_agreement);
+const struct rec_table exp_study_ablation_table =
+    REC_TABLE("left_out.csv", left_out_fields, struct exp_study_agreement);
 
 static void put_terms(struct exp_csv *csv, const void *of)
 {
     const struct exp_study_work *w = of;
 
-    static const char *const withouts[EXP_STUDY_N_WITHOUT] = { "nothing", "packing", "output", "packing_and_output" };
     enum { N = EXP_STUDY_N_EQUATIONS * EXP_STUDY_N_WITHOUT };
 
-    for (size_t i = 0; i < w->n_terms * CSA_N_SCHEDULES * N; i++)
-        put_equations(csv, &exp_study_terms_table, &w->terms[i / N / CSA_N_SCHEDULES],
-                      withouts[i % EXP_STUDY_N_WITHOUT], i % EXP_STUDY_N_WITHOUT, i / N % CSA_N_SCHEDULES,
-                      (unsigned)(i / EXP_STUDY_N_WITHOUT % EXP_STUDY_N_EQUATIONS));
+    for (size_t i = 0; i < w->n_terms * CSA_N_SCHEDULES * N; i++) {
+        const struct exp_study_agreement row =
+            exp_study_agreement_of(&w->terms[i / N / CSA_N_SCHEDULES], i / EXP_STUDY_N_WITHOUT % EXP_STUDY_N_EQUATIONS,
+                                   i / N % CSA_N_SCHEDULES, i % EXP_STUDY_N_WITHOUT);
+
+        rec_put(csv, &exp_study_terms_table, &row);
+    }
 }
 
 static void put_left_out(struct exp_csv *csv, const void *of)
@@ -233,10 +213,14 @@ static void put_left_out(struct exp_csv *csv, const void *of)
     for (size_t i = 0; i < EXP_STUDY_N_PLANNED * N_CACHES * N; i++) {
         const struct exp_study_terms *t = &w->left_out[i / N / N_CACHES][i / N % N_CACHES];
 
-        if (t->runs.n_layers)
-            put_equations(csv, &exp_study_ablation_table, t, exp_study_left_out[i / N % N_CACHES].name,
-                          EXP_STUDY_WITHOUT_NOTHING, i / EXP_STUDY_N_EQUATIONS % CSA_N_SCHEDULES,
-                          (unsigned)(i % EXP_STUDY_N_EQUATIONS));
+        struct exp_study_agreement row;
+
+        if (!t->runs.n_layers)
+            continue;
+        row = exp_study_agreement_of(t, i % EXP_STUDY_N_EQUATIONS, i / EXP_STUDY_N_EQUATIONS % CSA_N_SCHEDULES,
+                                     EXP_STUDY_WITHOUT_NOTHING);
+        row.differs = exp_study_left_out[i / N % N_CACHES].name;
+        rec_put(csv, &exp_study_ablation_table, &row);
     }
 }
 
@@ -276,38 +260,22 @@ static const struct rec_field tiling_fields[] = {
 };
 
 #undef AT
-#define AT(member) REC_AT(struct method_row, member)
-
-struct method_row {
-    const char *machine, *measure, *part, *method;
-    struct exp_study_speed speed;
-};
+#define AT(member) REC_AT(struct exp_study_speed, member)
 
 static const struct rec_field method_fields[] = {
     { { "machine", "", "as in tilings.csv", "" }, AT(machine) },
     { { "measure", "", "clock, or replay: Eq. 6 with simulated counts", "" }, AT(measure) },
     { { "part", "", "layers: all; training, which csa2 was fitted to; others", "" }, AT(part) },
     { { "method", "", "experiments/study/methods.def, or csa2", "" }, AT(method) },
-    { { "layers", "", "of the sample", "" }, AT(speed.n) },
-    { { "speed_percent", "%", "of the best tiling found, geometric mean over the layers", "" }, AT(speed.percent) },
-    { { "worst_tenth_percent", "%", "the same, exceeded in nine layers of ten", "" }, AT(speed.p10_percent) },
+    { { "layers", "", "of the sample", "" }, AT(n) },
+    { { "speed_percent", "%", "of the best tiling found, geometric mean over the layers", "" }, AT(percent) },
+    { { "worst_tenth_percent", "%", "the same, exceeded in nine layers of ten", "" }, AT(p10_percent) },
 };
 
 #undef AT
 
 const struct rec_table exp_study_tilings_table = REC_TABLE("tilings.csv", tiling_fields, struct tiling_row);
-const struct rec_table exp_study_methods_table = REC_TABLE("methods.csv", method_fields, struct method_row);
-
-static void name_methods(const struct exp_study_tilings *t, size_t layer, size_t run, char *text, size_t bytes)
-{
-    text[0] = '\0';
-    for (size_t i = 0; i < EXP_STUDY_N_METHODS; i++) {
-        if (exp_study_runs_of(&t->runs, layer, i) == run)
-            exp_say_more(text, bytes, "%s%s", *text ? " " : "", exp_study_methods[i].name);
-    }
-    if (!*text)
-        exp_say(text, bytes, "-");
-}
+const struct rec_table exp_study_methods_table = REC_TABLE("methods.csv", method_fields, struct exp_study_speed);
 
 static void put_run(struct exp_csv *csv, const struct exp_study_tilings *t, size_t layer, size_t i)
 {
@@ -323,7 +291,12 @@ static void put_run(struct exp_csv *csv, const struct exp_study_tilings *t, size
                               *run,
                               "" };
 
-    name_methods(t, layer, i, row.methods, sizeof row.methods);
+    for (size_t k = 0; k < EXP_STUDY_N_METHODS; k++) {
+        if (exp_study_runs_of(&t->runs, layer, k) == i)
+            exp_say_more(row.methods, sizeof row.methods, "%s%s", *row.methods ? " " : "", exp_study_methods[k].name);
+    }
+    if (!*row.methods)
+        exp_say(row.methods, sizeof row.methods, "-");
     rec_put(csv, &exp_study_tilings_table, &row);
 }
 
@@ -346,14 +319,10 @@ static void put_methods(struct exp_csv *csv, const void *of)
     enum { N = EXP_STUDY_N_PARTS * EXP_STUDY_N_METHODS };
 
     for (size_t i = 0; i < w->n_tilings * N; i++) {
-        const struct exp_study_tilings *t = &w->tilings[i / N];
-        const size_t method = i % EXP_STUDY_N_METHODS;
-        const enum exp_study_part part = i / EXP_STUDY_N_METHODS % EXP_STUDY_N_PARTS;
-        const struct method_row row = { t->name, t->measure == EXP_STUDY_BY_CLOCK ? "clock" : "replay",
-                                        exp_study_part_names[part], exp_study_methods[method].name,
-                                        exp_study_speed_of(t, method, part) };
+        const struct exp_study_speed row = exp_study_speed_of(&w->tilings[i / N], i % EXP_STUDY_N_METHODS,
+                                                              i / EXP_STUDY_N_METHODS % EXP_STUDY_N_PARTS);
 
-        if (row.speed.n)
+        if (row.n)
             rec_put(csv, &exp_study_methods_table, &row);
     }
 }
@@ -396,19 +365,13 @@ static void put_variants(struct exp_csv *csv, const void *of)
 
 /* ---- hybrid.csv, rates.csv, micro_kernels.csv ---- */
 
-struct hybrid_row {
-    const char *machine, *caches, *part;
-    struct exp_study_hybrid h;
-};
-
-#define AT(member) REC_AT(struct hybrid_row, h.member)
-#define BASE_SPREAD(member) REC_NAN_AS(struct hybrid_row, h.base_spread.member, "no layers")
+#define AT(member) REC_AT(struct exp_study_hybrid, member)
+#define BASE_SPREAD(member) REC_NAN_AS(struct exp_study_hybrid, base_spread.member, "no layers")
 
 static const struct rec_field hybrid_fields[] = {
-    { { "machine", "", "whose times", "" }, REC_AT(struct hybrid_row, machine) },
-    { { "caches", "", "cold or warm", "" }, REC_AT(struct hybrid_row, caches) },
-    { { "part", "", "layers: all; training, which the models were fitted to; others", "" },
-      REC_AT(struct hybrid_row, part) },
+    { { "machine", "", "whose times", "" }, AT(machine) },
+    { { "caches", "", "cold or warm", "" }, AT(caches) },
+    { { "part", "", "layers: all; training, which the models were fitted to; others", "" }, AT(part) },
     { { "layers", "", "where Base and both schedules were timed", "" }, AT(sum.n) },
     { { "chosen_sconv", "", "layers for which SConv is predicted to be faster", "predicted" },
       AT(sum.n_chosen[EXP_STUDY_SCONV]) },
@@ -470,7 +433,7 @@ static const struct rec_field micro_fields[] = {
     BOTH("instructions at their issue rates, and misses", "the same, in the schedule that CSA chooses", "replay"),
 };
 
-const struct rec_table exp_study_hybrid_table = REC_TABLE("hybrid.csv", hybrid_fields, struct hybrid_row);
+const struct rec_table exp_study_hybrid_table = REC_TABLE("hybrid.csv", hybrid_fields, struct exp_study_hybrid);
 const struct rec_table exp_study_rates_table = REC_TABLE("rates.csv", rate_fields, struct rate_row);
 const struct rec_table exp_study_micro_table = REC_TABLE("micro_kernels.csv", micro_fields, struct rate_row);
 
@@ -479,13 +442,11 @@ static void put_hybrids(struct exp_csv *csv, const void *of)
     const struct exp_study_work *w = of;
 
     for (size_t i = 0; i < w->n_sources * CSA2_N_STATES * EXP_STUDY_N_PARTS; i++) {
-        const struct exp_study_source *s = &w->source[i / EXP_STUDY_N_PARTS / CSA2_N_STATES];
-        const enum csa2_state state = i / EXP_STUDY_N_PARTS % CSA2_N_STATES;
-        const enum exp_study_part part = i % EXP_STUDY_N_PARTS;
-        const struct hybrid_row row = { s->name, exp_study_state_names[state], exp_study_part_names[part],
-                                        exp_study_hybrid_of(s, state, part) };
+        const struct exp_study_hybrid row =
+            exp_study_hybrid_of(&w->source[i / EXP_STUDY_N_PARTS / CSA2_N_STATES],
+                                i / EXP_STUDY_N_PARTS % CSA2_N_STATES, i % EXP_STUDY_N_PARTS);
 
-        if (row.h.sum.n)
+        if (row.sum.n)
             rec_put(csv, &exp_study_hybrid_table, &row);
     }
 }

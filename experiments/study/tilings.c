@@ -41,7 +41,9 @@ static struct pair pair_of(const struct csa_caches *c, const struct exp_study_ru
 struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *t, enum exp_study_equation equation,
                                                   enum csa_schedule schedule, enum exp_study_without without)
 {
-    struct exp_study_agreement a = { 0 };
+    static const char *const withouts[EXP_STUDY_N_WITHOUT] = { "nothing", "packing", "output", "packing_and_output" };
+    struct exp_study_agreement a = { t->name, csa_schedule_name(schedule), exp_study_equations[equation].name,
+                                     withouts[without], .n = 0 };
     double *predicted, *simulated, *ratio;
     size_t n = 0;
 
@@ -211,9 +213,20 @@ static size_t pick(const struct exp_study_runs *r, size_t layer, size_t method)
     return best == SIZE_MAX ? exp_study_runs_of(r, layer, EXP_STUDY_HALVING) : best;
 }
 
+const char *exp_study_measure_name(const struct exp_study_tilings *t)
+{
+    return t->measure == EXP_STUDY_BY_CLOCK ? "clock" : "replay";
+}
+
 struct exp_study_speed exp_study_speed_of(const struct exp_study_tilings *t, size_t method, enum exp_study_part part)
 {
-    struct exp_study_speed s = { 0, (double)NAN, (double)NAN };
+    struct exp_study_speed s = { t->name,
+                                 exp_study_measure_name(t),
+                                 exp_study_part_names[part],
+                                 method < EXP_STUDY_N_METHODS ? exp_study_methods[method].name : "median",
+                                 0,
+                                 (double)NAN,
+                                 (double)NAN };
     double *speed = exp_new(t->runs.n_layers, sizeof *speed);
 
     assert(method <= EXP_STUDY_BY_MEDIAN && part < EXP_STUDY_N_PARTS);
