@@ -344,19 +344,12 @@ static const struct rec_field speedup_fields[] = {
 const struct rec_table exp_judge_ratios_table = REC_TABLE("ratios.csv", ratio_fields, RATIO);
 const struct rec_table exp_judge_speedups_table = REC_TABLE("speedups.csv", speedup_fields, SPEEDUP);
 
-/* Returns a later variant's number over the first one's, by the prediction (column 0) or by a yardstick. */
-static double ratio_of(const struct exp_judgement *v, size_t variant, size_t column)
-{
-    const struct value *x = column ? v->choice[column - 1].cost : v->clock.by;
-
-    return x[variant].number == x[0].number ? 1 : x[variant].number / x[0].number;
-}
-
 static double rank_percent(size_t i, size_t n)
 {
     return n > 1 ? 100 * (double)i / (double)(n - 1) : 50;
 }
 
+/* Sorts the ratios of a later variant's number over the first variant's: of the prediction, then of each yardstick. */
 static void put_ratios(struct exp_csv *csv, const void *of)
 {
     const struct exp_judge_report *r = of;
@@ -365,8 +358,12 @@ static void put_ratios(struct exp_csv *csv, const void *of)
 
     for (size_t variant = 1; variant < EXP_N_VARIANTS; variant++) {
         for (size_t k = 0; k < 1 + EXP_N_YARDSTICKS; k++) {
-            for (size_t i = 0; i < n; i++)
-                value[k * n + i] = ratio_of(&r->verdict[i], variant, k);
+            for (size_t i = 0; i < n; i++) {
+                const struct exp_judgement *v = &r->verdict[i];
+                const struct value *x = k ? v->choice[k - 1].cost : v->clock.by;
+
+                value[k * n + i] = x[variant].number == x[0].number ? 1 : x[variant].number / x[0].number;
+            }
             exp_stats_sort_up(value + k * n, n);
         }
         for (size_t i = 0; i < n; i++) {

@@ -241,21 +241,11 @@ void exp_sweep_say_cut(const struct exp_sweep *s, FILE *out)
     }
 }
 
-static int check_size(const struct exp_sweep *s, struct exp_why *why)
-{
-    double n = (double)s->n_layers * (double)s->grids.n_points * (double)s->n_algos;
-
-    if (n > EXP_SWEEP_MOST_CASES)
-        return exp_fail(why, -EINVAL,
-                        "VARY: %zu configurations of %zu layers and %zu algorithms are %.0f simulations; at most %d",
-                        s->grids.n_points, s->n_layers, s->n_algos, n, EXP_SWEEP_MOST_CASES);
-    return 0;
-}
-
 int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const struct exp_models *models,
                    const struct sim_machine *machine, struct exp_why *why)
 {
     char reason[512];
+    double n;
     int err = sim_grids_read(&s->grids, o->vary, EXP_SWEEP_MOST_CONFIGS, reason, sizeof reason);
 
     assert(models->n > 0 && !s->cases);
@@ -275,8 +265,11 @@ int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const
         err = make_config(s, i, why);
     for (unsigned bits = s->algos; bits; bits &= bits - 1)
         s->n_algos++;
-    if (!err)
-        err = check_size(s, why);
+    n = (double)s->n_layers * (double)s->grids.n_points * (double)s->n_algos;
+    if (!err && n > EXP_SWEEP_MOST_CASES)
+        err = exp_fail(why, -EINVAL,
+                       "VARY: %zu configurations of %zu layers and %zu algorithms are %.0f simulations; at most %d",
+                       s->grids.n_points, s->n_layers, s->n_algos, n, EXP_SWEEP_MOST_CASES);
     if (err)
         return err;
     s->cases = exp_new(s->n_layers * s->grids.n_points * s->n_algos, sizeof *s->cases);

@@ -127,18 +127,6 @@ struct file {
     ROW *row; /* followed by the keys' values */
 };
 
-static void open_file(struct file *f, const struct exp_sweep_report *r, const struct rec_table *t,
-                      const struct exp_outdir *dir, const char *what)
-{
-    const struct sim_grids *g = &r->sweep->grids;
-    char text[4096];
-
-    rec_table_with_texts(&f->table, t, offsetof(ROW, key), g->key, g->n_keys, "what VARY gives this key");
-    f->row = exp_new(1, f->table.row_bytes);
-    exp_say(text, sizeof text, "%s; VARY=%s", what, r->sweep->options->vary);
-    f->csv = exp_csv_begin(dir, &f->table.file, text);
-}
-
 static void put_row(struct file *f, const struct exp_sweep_report *r, const ROW *row)
 {
     const char **value = (const char **)(void *)(f->row + 1);
@@ -147,15 +135,6 @@ static void put_row(struct file *f, const struct exp_sweep_report *r, const ROW 
     for (size_t k = 0; k < r->sweep->grids.n_keys; k++)
         value[k] = sim_grids_value(&r->sweep->grids, row->config - 1, k);
     rec_put(f->csv, &f->table, f->row);
-}
-
-static int close_file(struct file *f, struct exp_why *why)
-{
-    const int err = exp_csv_close(f->csv, why);
-
-    rec_table_release(&f->table);
-    free(f->row);
-    return err;
 }
 
 /* ---- values ---- */
@@ -319,8 +298,8 @@ static void put_cases(struct file *f, const struct exp_sweep_report *r)
 
 static void put_sums(struct file *f, const struct exp_sweep_report *r)
 {
-    for (size_t i = 0; i < r->n_sums; i++)
-        put_row(f, r, &r->sum[i]);
+    for (const ROW *sum = r->sum; sum < r->sum + r->n_sums; sum++)
+        put_row(f, r, sum);
 }
 
 /* Writes the best configuration of each layer and replayed algorithm. */
@@ -366,9 +345,11 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
         { &exp_sweep_sums_table, put_sums },
         { &exp_sweep_best_table, put_bests },
     };
+    char text[4096];
     int err = 0;
 
     assert(s->counts && !r->sum);
+    exp_say(text, sizeof text, "%s; VARY=%s", what, s->options->vary);
     r->sweep = s;
     r->why_no_estimate = exp_estimate_why_not(&s->base);
     r->has_cycles = all_have_cycles(s);
@@ -376,9 +357,14 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
     for (size_t i = 0; i < sizeof files / sizeof files[0] && !err; i++) {
         struct file f;
 
-        open_file(&f, r, files[i].table, dir, what);
+        rec_table_with_texts(&f.table, files[i].table, offsetof(ROW, key), s->grids.key, s->grids.n_keys,
+                             "what VARY gives this key");
+        f.row = exp_new(1, f.table.row_bytes);
+        f.csv = exp_csv_begin(dir, &f.table.file, text);
         files[i].put(&f, r);
-        err = close_file(&f, why);
+        err = exp_csv_close(f.csv, why);
+        rec_table_release(&f.table);
+        free(f.row);
     }
     return err ? err : exp_sweep_plans_write(r, dir, why);
 }

@@ -28,7 +28,7 @@ static const struct target {
     { BASE_RATIO, "l1_lines_in", NAN, 10 },
 };
 
-enum { N_TARGETS = sizeof targets / sizeof targets[0] };
+enum { N_TARGETS = sizeof targets / sizeof targets[0], N_RESULTS = N_TARGETS * EXP_N_VIEWS };
 
 static const char *const kind_names[] = {
     [SUM] = "sum",
@@ -79,25 +79,20 @@ static void find_errors(struct result *x, const struct exp_agreement_report *r, 
     }
 }
 
-static void find_ratio(struct result *x, const struct exp_selection *of, size_t q, const struct exp_points *points,
-                       enum exp_view v)
-{
-    const struct exp_agreement_ratio ratio = exp_agreement_ratio_of(points, of, q, v);
-
-    if (!ratio.n)
-        return;
-    x->n_ratios.number++;
-    x->n_right.number += (ratio.measured > 1) == (ratio.simulated > 1);
-    note(x, 100 * (ratio.simulated / ratio.measured - 1), of->algo, of->model);
-}
-
 static void find_ratios(struct result *x, const struct exp_agreement_report *r, enum exp_view v)
 {
+    const size_t q = ctr_quantity_index(x->target.quantity);
+
     for (size_t m = 0; m < r->n_models; m++) {
         for (size_t a = 1; a < exp_algo_count(); a++) {
             const struct exp_selection of = { r->model[m], exp_algo_at(a)->name };
+            const struct exp_agreement_ratio ratio = exp_agreement_ratio_of(r->points, &of, q, v);
 
-            find_ratio(x, &of, ctr_quantity_index(x->target.quantity), r->points, v);
+            if (!ratio.n)
+                continue;
+            x->n_ratios.number++;
+            x->n_right.number += (ratio.measured > 1) == (ratio.simulated > 1);
+            note(x, 100 * (ratio.simulated / ratio.measured - 1), of.algo, of.model);
         }
     }
 }
@@ -157,18 +152,16 @@ static void print_result(const struct result *x, FILE *out)
     fprintf(out, " | %-32s %-12s", text, x->reached);
 }
 
-static bool is_any_compared(const struct exp_agreement_report *r)
-{
-    bool is_any = false;
-
-    for (size_t i = 0; i < N_TARGETS * EXP_N_VIEWS && !is_any; i++)
-        is_any = result_of(i, r).worst_algo != NULL;
-    return is_any;
-}
-
 void exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out)
 {
-    if (!is_any_compared(r)) {
+    struct result x[N_RESULTS];
+    bool is_any = false;
+
+    for (size_t i = 0; i < N_RESULTS; i++) {
+        x[i] = result_of(i, r);
+        is_any = is_any || x[i].worst_algo;
+    }
+    if (!is_any) {
         fprintf(out, "No counts of loads, stores and lines are compared: none was recorded of these layers.\n");
         return;
     }
@@ -176,12 +169,10 @@ void exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out)
     for (enum exp_view v = 0; v < EXP_N_VIEWS; v++)
         fprintf(out, " | %-32s %-12s", exp_view_label(v), "reached");
     fprintf(out, "\n");
-    for (size_t i = 0; i < N_TARGETS * EXP_N_VIEWS; i++) {
-        const struct result x = result_of(i, r);
-
+    for (size_t i = 0; i < N_RESULTS; i++) {
         if (i % EXP_N_VIEWS == 0)
-            print_goal(&x.target, out);
-        print_result(&x, out);
+            print_goal(&x[i].target, out);
+        print_result(&x[i], out);
         if (i % EXP_N_VIEWS == EXP_N_VIEWS - 1)
             fprintf(out, "\n");
     }
@@ -216,11 +207,11 @@ const struct rec_table exp_validate_targets_table = REC_TABLE("targets.csv", fie
 
 int exp_validate_targets_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why)
 {
-    struct result rows[N_TARGETS * EXP_N_VIEWS];
+    struct result rows[N_RESULTS];
 
-    for (size_t i = 0; i < N_TARGETS * EXP_N_VIEWS; i++)
+    for (size_t i = 0; i < N_RESULTS; i++)
         rows[i] = result_of(i, r);
-    return rec_write(&exp_validate_targets_table, rows, N_TARGETS * EXP_N_VIEWS, dir, r->what, why);
+    return rec_write(&exp_validate_targets_table, rows, N_RESULTS, dir, r->what, why);
 }
 
 /* ---- read again ---- */
