@@ -105,6 +105,31 @@ static void test_variants(void)
     test_check((algos & of_one) == of_one, "CSA could choose what is not judged: %x of %x", algos, of_one);
 }
 
+/* The first of equal numbers is chosen; a missing number has a reason; costs must differ by more than a factor. */
+static void test_choice(void)
+{
+    struct exp_choice c = { .n = 2, .by = { { 5, NULL }, { 5, NULL } }, .cost = { { 103, NULL }, { 100, NULL } } };
+    struct exp_choice_sum sum = { 0 };
+
+    exp_choose(&c);
+    CU_ASSERT(c.chosen == 0 && exp_choice_best(&c) == 1 && !exp_choice_lacks_cost(&c));
+    CU_ASSERT(exp_choice_matters(&c, 1.02) && !exp_choice_matters(&c, 1.04));
+    exp_choice_add(&sum, &c);
+    c.by[1] = value_of(4);
+    exp_choose(&c);
+    exp_choice_add(&sum, &c);
+    CU_ASSERT(sum.n == 2 && sum.n_right == 1 && sum.n_chosen[0] == 1 && sum.n_chosen[1] == 1 && sum.n_tie == 0);
+    CU_ASSERT_DOUBLE_EQUAL(exp_choice_right_percent(&sum), 50, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(exp_choice_regret_percent(&sum), 1.5, 1e-9);
+    c.cost[0] = value_none("not timed");
+    exp_choice_add(&sum, &c);
+    CU_ASSERT(sum.n == 2 && !exp_choice_lacks_number(&c) && !exp_choice_matters(&c, 1));
+    CU_ASSERT_STRING_EQUAL(exp_choice_lacks_cost(&c), "not timed");
+    c.by[0] = value_none("not planned");
+    CU_ASSERT_STRING_EQUAL(exp_choice_lacks_number(&c), "not planned");
+    CU_ASSERT_STRING_EQUAL(exp_choice_lacks_cost(&c), "not planned");
+}
+
 static void test_nothing_moves(void)
 {
     struct exp_judgement none = verdict(0, 0, IS), wrong = verdict(5, 0, IS);
@@ -190,6 +215,7 @@ static void test_instructions(void)
 }
 
 static const struct test_case cases[] = {
+    { "choices: the least number, reasons, and what matters", test_choice },
     { "verdicts add up, and regret is what the choices cost", test_sums },
     { "times beside estimates: who pays, who is right, how far off", test_clock },
     { "all that CSA chooses from is compared, under names of its own", test_variants },
