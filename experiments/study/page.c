@@ -31,10 +31,10 @@ static void print_rules(const struct exp_study_source *s, enum csa2_state state,
 
         if (!t.all.n)
             continue;
-        fprintf(out, "| %s, %s | %s | %zu | %.1f %% | %.1f %% of %zu | %.2f %% |", s->name,
-                exp_study_state_names[state], exp_study_rules[rule].title, t.all.n_chosen[CSA_IS], t.right_percent,
-                t.decided_right_percent.number, t.decided.n, t.regret_percent);
-        fprintf(out, " %.1f %% | %.2f %% |\n", held_out.right_percent, held_out.regret_percent);
+        fprintf(out, "| %s, %s | %s | %zu | %.1f %% | %.1f %% of %zu | %.2f %% | %.1f %% | %.2f %% |\n", t.machine,
+                t.caches, exp_study_rules[rule].title, t.all.n_chosen[CSA_IS], t.right_percent,
+                t.decided_right_percent.number, t.decided.n, t.regret_percent, held_out.right_percent,
+                held_out.regret_percent);
     }
 }
 

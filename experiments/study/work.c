@@ -135,6 +135,18 @@ static int replay_schedules(const struct exp_study_work *w, const struct exp_stu
     return err;
 }
 
+/* Replays CSA's plans for a machine through a variant of the machine's caches. */
+static int replay_terms(const struct exp_study_work *w, const struct exp_study_sampling *sampling, const char *name,
+                        const struct sim_machine *own, const struct exp_study_variant *v, struct exp_study_terms *t,
+                        struct exp_why *why)
+{
+    struct sim_machine caches;
+    const int err = make_variant(v, own, &caches, why);
+
+    *t = (struct exp_study_terms){ .name = name, .caches = csa_caches_of(own, csa_default_share) };
+    return err ? err : replay_schedules(w, sampling, own, &caches, &t->runs, why);
+}
+
 static int compare_terms(struct exp_study_work *w, struct exp_why *why)
 {
     const struct exp_study_sampling all = { 0, (double)INFINITY, EXP_STUDY_SCHEDULES };
@@ -142,14 +154,10 @@ static int compare_terms(struct exp_study_work *w, struct exp_why *why)
 
     for (size_t i = 0; i < EXP_STUDY_N_PLANNED && !err; i++) {
         struct exp_study_terms *t = &w->terms[w->n_terms++];
-        struct sim_machine own, caches;
+        struct sim_machine own;
 
         err = begin(w, "CSA's plans of all layers", planned[i], planned[i], &own, why);
-        if (err)
-            break;
-        *t = (struct exp_study_terms){ .name = planned[i], .caches = csa_caches_of(&own, csa_default_share) };
-        caches = caches_of(&own);
-        err = replay_schedules(w, &all, &own, &caches, &t->runs, why);
+        err = err ? err : replay_terms(w, &all, planned[i], &own, &exp_study_left_out[0], t, why);
         for (size_t k = 0; k < w->n_sources && !err; k++) {
             if (!strcmp(t->name, w->source[k].name))
                 exp_study_terms_tell(t, &w->source[k]);
@@ -162,21 +170,17 @@ static int compare_terms(struct exp_study_work *w, struct exp_why *why)
 static int leave_out(struct exp_study_work *w, struct exp_why *why)
 {
     const struct exp_study_sampling sampling = sampling_of(w, EXP_STUDY_SCHEDULES);
-    struct sim_machine own, caches;
+    struct sim_machine own;
     int err = 0;
 
-    for (size_t i = 0; i < EXP_STUDY_N_PLANNED * EXP_STUDY_N_LEFT_OUT && !err; i++) {
-        const char *which = planned[i / EXP_STUDY_N_LEFT_OUT];
-        const struct exp_study_variant *v = &exp_study_left_out[i % EXP_STUDY_N_LEFT_OUT];
-        struct exp_study_terms *t = &w->left_out[i / EXP_STUDY_N_LEFT_OUT][i % EXP_STUDY_N_LEFT_OUT];
+    for (size_t i = 0; i < EXP_STUDY_N_PLANNED && !err; i++) {
+        err = begin(w, "what CSA leaves out, one by one", planned[i], planned[i], &own, why);
+        for (size_t k = 0; k < EXP_STUDY_N_LEFT_OUT && !err; k++) {
+            const struct exp_study_variant *v = &exp_study_left_out[k];
 
-        if (i % EXP_STUDY_N_LEFT_OUT == 0)
-            err = begin(w, "what CSA leaves out, one by one", which, which, &own, why);
-        if (err || (v->keeps_prefetchers && !has_prefetchers(&own)))
-            continue;
-        *t = (struct exp_study_terms){ .name = which, .caches = csa_caches_of(&own, csa_default_share) };
-        err = make_variant(v, &own, &caches, why);
-        err = err ? err : replay_schedules(w, &sampling, &own, &caches, &t->runs, why);
+            if (!v->keeps_prefetchers || has_prefetchers(&own))
+                err = replay_terms(w, &sampling, planned[i], &own, v, &w->left_out[i][k], why);
+        }
     }
     return err;
 }
