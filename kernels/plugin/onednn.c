@@ -2,9 +2,15 @@
  *
  * oneDNN's convolution (package libdnnl-dev, version 2), in three forms. Filters are converted ahead.
  *
- *     onednn.c           images in NCHW
- *     onednn.c:reorder   oneDNN's preferred layout, with timed conversions before and behind the convolution
- *     onednn.c:blocked   oneDNN's preferred layout, conversions not timed: the cost in a network that never leaves it
+ *     onednn.c           images as they are, NCHW
+ *     onednn.c:reorder   the layout that oneDNN likes best, with conversions before and behind it within what is timed
+ *     onednn.c:blocked   the same, conversions not timed: what a network pays that never leaves that layout
+ *
+ * Two records are for programs that load this file themselves (make polydl); they are no convolutions:
+ *
+ *     relu6              `blocked` with ReLU6 fused
+ *     bnorm_relu         batch normalisation with ReLU of a tensor like the output, whose channels stand in blocks of
+ *                        bnorm_block(); in place of filters: gamma, beta, mean and variance, [4][out_channels]
  */
 #include <errno.h>
 #include <oneapi/dnnl/dnnl.h>
@@ -12,7 +18,7 @@
 
 #include "conv_plugin.h"
 
-enum { IN, FILTERS, OUT, N_MEMORIES, MAX_STAGES = 3, MAX_ARGS = 3 };
+enum { IN, FILTERS, OUT, N_MEMORIES, N_STATISTICS = 4, MAX_STAGES = 3, MAX_ARGS = 6 };
 
 /* A primitive and its arguments. */
 struct stage {
@@ -28,7 +34,8 @@ struct state {
     dnnl_memory_desc_t plain_md[N_MEMORIES];
     dnnl_memory_t plain[N_MEMORIES], own[N_MEMORIES]; /* equal where no conversion is needed */
     struct stage stage[MAX_STAGES];
-    int n_stages, conv; /* number of the convolving stage */
+    int n_stages, conv;                     /* which of them convolves */
+    dnnl_memory_t statistics[N_STATISTICS]; /* of batch normalisation */
 };
 
 static void release(void *state)
@@ -43,6 +50,10 @@ static void release(void *state)
         if (x->plain[i])
             dnnl_memory_destroy(x->plain[i]);
     }
+    for (int i = 0; i < N_STATISTICS; i++) {
+        if (x->statistics[i])
+            dnnl_memory_destroy(x->statistics[i]);
+    }
     if (x->pd)
         dnnl_primitive_desc_destroy(x->pd);
     if (x->stream)
@@ -52,8 +63,23 @@ static void release(void *state)
     free(x);
 }
 
+/* Asks for ReLU6 behind a convolution. */
+static dnnl_primitive_attr_t make_relu6(void)
+{
+    dnnl_primitive_attr_t attr = NULL;
+    dnnl_post_ops_t after = NULL;
+
+    if (!dnnl_primitive_attr_create(&attr) && !dnnl_post_ops_create(&after) &&
+        !dnnl_post_ops_append_eltwise(after, 1, dnnl_eltwise_clip, 0, 6))
+        dnnl_primitive_attr_set_post_ops(attr, after);
+    if (after)
+        dnnl_post_ops_destroy(after);
+    return attr;
+}
+
 /* Chooses an implementation. */
-static int describe(struct state *x, const struct conv_plugin_shape *s, int is_blocked)
+static int describe(struct state *x, const struct conv_plugin_shape *s, int is_blocked,
+                    const_dnnl_primitive_attr_t attr)
 {
     const int g = s->groups, is_grouped = g > 1;
     const dnnl_dims_t in = { s->batch, s->in_channels, s->in_h, s->in_w };
@@ -82,7 +108,7 @@ static int describe(struct state *x, const struct conv_plugin_shape *s, int is_b
     if (dnnl_dilated_convolution_forward_desc_init(
             &desc, dnnl_forward_inference, dnnl_convolution_direct, is_blocked ? &any[IN] : &x->plain_md[IN],
             &any[FILTERS], NULL, is_blocked ? &any[OUT] : &x->plain_md[OUT], stride, dilation, low, high) ||
-        dnnl_primitive_desc_create(&x->pd, &desc, NULL, x->engine, NULL))
+        dnnl_primitive_desc_create(&x->pd, &desc, attr, x->engine, NULL))
         return -ENOTSUP;
     return 0;
 }
@@ -172,40 +198,66 @@ static int make_stages(struct state *x)
     return x->own[OUT] == x->plain[OUT] ? 0 : add_reorder(x, &x->stage[x->n_stages++], OUT, 1);
 }
 
-static int prepare_as(const struct conv_plugin_shape *s, const float *filters, int is_blocked, void **state)
+static int start(struct state **x)
 {
-    struct state *x = calloc(1, sizeof *x);
-    int err = x ? 0 : -ENOMEM;
+    *x = calloc(1, sizeof **x);
+    if (!*x)
+        return -ENOMEM;
+    return dnnl_engine_create(&(*x)->engine, dnnl_cpu, 0) ||
+                   dnnl_stream_create(&(*x)->stream, (*x)->engine, dnnl_stream_default_flags)
+               ? -ENODEV
+               : 0;
+}
 
-    if (!err && (dnnl_engine_create(&x->engine, dnnl_cpu, 0) ||
-                 dnnl_stream_create(&x->stream, x->engine, dnnl_stream_default_flags)))
-        err = -ENODEV;
-    if (!err)
-        err = describe(x, s, is_blocked);
-    if (!err)
-        err = make_memories(x, filters);
-    if (!err)
-        err = convert_filters(x);
-    if (!err)
-        err = make_stages(x);
+static int finish(struct state *x, int err, void **state)
+{
     if (err && x)
         release(x);
     *state = err ? NULL : x;
     return err;
 }
 
+static int prepare_as(const struct conv_plugin_shape *s, const float *filters, int is_blocked,
+                      const_dnnl_primitive_attr_t attr, void **state)
+{
+    struct state *x;
+    int err = start(&x);
+
+    if (!err)
+        err = describe(x, s, is_blocked, attr);
+    if (!err)
+        err = make_memories(x, filters);
+    if (!err)
+        err = convert_filters(x);
+    if (!err)
+        err = make_stages(x);
+    return finish(x, err, state);
+}
+
 static int prepare(const struct conv_plugin_shape *s, const struct conv_plugin_ask *ask, const float *filters,
                    void **state)
 {
     (void)ask;
-    return prepare_as(s, filters, 0, state);
+    return prepare_as(s, filters, 0, NULL, state);
 }
 
 static int prepare_blocked(const struct conv_plugin_shape *s, const struct conv_plugin_ask *ask, const float *filters,
                            void **state)
 {
     (void)ask;
-    return prepare_as(s, filters, 1, state);
+    return prepare_as(s, filters, 1, NULL, state);
+}
+
+static int prepare_relu6(const struct conv_plugin_shape *s, const struct conv_plugin_ask *ask, const float *filters,
+                         void **state)
+{
+    dnnl_primitive_attr_t attr = make_relu6();
+    const int err = attr ? prepare_as(s, filters, 1, attr, state) : -ENOMEM;
+
+    (void)ask;
+    if (attr)
+        dnnl_primitive_attr_destroy(attr);
+    return err;
 }
 
 static void convert_in(const struct conv_plugin_shape *s, void *state, const float *in)
@@ -271,3 +323,75 @@ const struct conv_plugin blocked = { .abi = CONV_PLUGIN_ABI,
                                      .run = run_blocked,
                                      .release = release };
 const struct conv_plugin_layout blocked_layout = { convert_in, convert_out };
+const struct conv_plugin relu6 = {
+    .abi = CONV_PLUGIN_ABI, .name = "onednn_relu6", .prepare = prepare_relu6, .run = run_blocked, .release = release
+};
+const struct conv_plugin_layout relu6_layout = { convert_in, convert_out };
+
+/* ---- batch normalisation ---- */
+
+int bnorm_block(void);
+
+int bnorm_block(void)
+{
+    return (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core ? 16 : 8;
+}
+
+/* Describes the images and what there is of each channel, and makes the primitive. */
+static int make_bnorm(struct state *x, const struct conv_plugin_shape *s, dnnl_memory_desc_t *of_channel)
+{
+    const dnnl_dims_t all = { s->batch, s->out_channels, s->out_h, s->out_w }, channels = { s->out_channels };
+    dnnl_batch_normalization_desc_t desc;
+    const unsigned flags = dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift | dnnl_fuse_norm_relu;
+    const float epsilon = 1e-5f;
+
+    if (s->out_channels % bnorm_block() ||
+        dnnl_memory_desc_init_by_tag(&x->plain_md[IN], 4, all, dnnl_f32,
+                                     bnorm_block() == 16 ? dnnl_nChw16c : dnnl_nChw8c) ||
+        dnnl_memory_desc_init_by_tag(of_channel, 1, channels, dnnl_f32, dnnl_a) ||
+        dnnl_batch_normalization_forward_desc_init(&desc, dnnl_forward_inference, &x->plain_md[IN], epsilon, flags) ||
+        dnnl_primitive_desc_create(&x->pd, &desc, NULL, x->engine, NULL))
+        return -ENOTSUP;
+    if (dnnl_primitive_create(&x->stage[0].primitive, x->pd))
+        return -EINVAL;
+    x->n_stages = 1;
+    return 0;
+}
+
+static int make_bnorm_memories(struct state *x, const dnnl_memory_desc_t *of_channel, const float *statistics, int n)
+{
+    static const int argument[N_STATISTICS] = { DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE };
+    struct stage *s = &x->stage[0];
+
+    for (int i = 0; i < N_STATISTICS; i++) {
+        if (dnnl_memory_create(&x->statistics[i], of_channel, x->engine,
+                               (void *)(uintptr_t)(statistics + (size_t)i * n)))
+            return -ENOMEM;
+        s->arg[s->n_args++] = (dnnl_exec_arg_t){ argument[i], x->statistics[i] };
+    }
+    for (int i = IN; i <= OUT; i += OUT) {
+        if (dnnl_memory_create(&x->plain[i], &x->plain_md[IN], x->engine, DNNL_MEMORY_NONE))
+            return -ENOMEM;
+        s->arg[s->n_args++] = (dnnl_exec_arg_t){ i == IN ? DNNL_ARG_SRC : DNNL_ARG_DST, x->plain[i] };
+    }
+    return 0;
+}
+
+static int prepare_bnorm(const struct conv_plugin_shape *s, const struct conv_plugin_ask *ask, const float *statistics,
+                         void **state)
+{
+    dnnl_memory_desc_t of_channel;
+    struct state *x;
+    int err = start(&x);
+
+    (void)ask;
+    if (!err)
+        err = make_bnorm(x, s, &of_channel);
+    if (!err)
+        err = make_bnorm_memories(x, &of_channel, statistics, s->out_channels);
+    return finish(x, err, state);
+}
+
+const struct conv_plugin bnorm_relu = {
+    .abi = CONV_PLUGIN_ABI, .name = "onednn_bnorm_relu", .prepare = prepare_bnorm, .run = run, .release = release
+};

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "experiments/papers/polydl/time/dnnl.h"
-#include "kernels/bnorm.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
@@ -29,62 +28,52 @@ static void with_library(void (*check)(const struct exp_dnnl *d))
 /* ---- convolutions ---- */
 
 /*
- * Runs a convolution into NCHW outputs. Returns whether the convolution ran; name gets the implementation's name.
- * oneDNN has an implementation for every convolution drawn here: a refusal means that the request was wrong, and fails.
+ * Runs a convolution into NCHW outputs. oneDNN has an implementation for every convolution that is drawn here: a
+ * refusal means that another convolution was asked for, and fails.
  */
-static bool run_conv(const struct exp_dnnl *d, const struct kcheck *k, enum exp_dnnl_layout layout,
-                     enum conv_activation activation, struct kbuffer *out, size_t n_out, char name[64])
+static bool run_conv(const struct exp_dnnl *d, const struct kcheck *k, const char *record, struct kbuffer *out,
+                     size_t n_out)
 {
-    const struct exp_dnnl_layer layer = { layout, &k->p, activation, k->in, k->filter, out->data };
-    struct exp_dnnl_conv *c;
+    struct exp_dnnl_op *op;
     struct exp_why why;
     int err;
 
     memset(out->data, 0xff, n_out * sizeof(float));
-    err = exp_dnnl_conv_new(&c, d, &layer, &why);
-    test_check(!err, "%s, layout %d: %s", kcheck_describe(&k->p), (int)layout, why.text);
+    err = exp_dnnl_open(&op, d, record, &k->p, k->in, k->filter, out->data, &why);
+    test_check(!err, "%s, %s: %s", kcheck_describe(&k->p), record, why.text);
     if (err)
         return false;
-    CU_ASSERT(*exp_dnnl_impl(c));
-    strcpy(name, exp_dnnl_impl(c));
-    CU_ASSERT_EQUAL(exp_dnnl_run(c), 0);
-    CU_ASSERT_EQUAL(exp_dnnl_fetch(c), 0);
-    exp_dnnl_conv_free(c);
+    exp_dnnl_run(op);
+    exp_dnnl_fetch(op);
+    exp_dnnl_close(op);
     return true;
 }
 
-static float activate(float x, enum conv_activation a)
+static float relu6(float x)
 {
-    x = a != CONV_ACTIVATION_NONE && x < 0 ? 0 : x;
-    return a == CONV_ACTIVATION_RELU6 && x > 6 ? 6 : x;
+    return x < 0 ? 0 : x > 6 ? 6 : x;
 }
 
 /* Inputs are small integers, so results are equal, not close. */
-static void check_conv(const struct exp_dnnl *d, const struct conv_problem *p, enum exp_dnnl_layout layout)
+static void check_conv(const struct exp_dnnl *d, const struct conv_problem *p, const char *record)
 {
     const size_t n_out = p->n * p->k * conv_windows(p);
-    const enum conv_activation activation = (enum conv_activation)rng_below(CONV_N_ACTIVATIONS);
     struct conv_mismatch at = { 0 };
     struct kbuffer out, fused;
     struct kcheck k;
-    char name[64];
-    bool is_run;
 
     CU_ASSERT_FATAL(kcheck_init(&k, p, true) == 0);
     CU_ASSERT_FATAL(kbuffer_init(&out, n_out) == 0);
     CU_ASSERT_FATAL(kbuffer_init(&fused, n_out) == 0);
-    is_run = run_conv(d, &k, layout, CONV_ACTIVATION_NONE, &out, n_out, name);
-    if (is_run) {
-        test_check(!conv_naive_compare(p, k.in, k.filter, out.data, true, &at),
-                   "%s, layout %d (%s): element %zu is %g, must be %g", kcheck_describe(p), (int)layout, name, at.index,
-                   at.got, at.want);
-    }
-    if (is_run && run_conv(d, &k, layout, activation, &fused, n_out, name)) {
+    if (run_conv(d, &k, record, &out, n_out))
+        test_check(!conv_naive_compare(p, k.in, k.filter, out.data, true, &at), "%s, %s: element %zu is %g, must be %g",
+                   kcheck_describe(p), record, at.index, at.got, at.want);
+    if (run_conv(d, &k, "relu6", &fused, n_out)) {
         size_t i = 0;
 
-        while (i < n_out && fused.data[i] == activate(out.data[i], activation))
+        while (i < n_out && fused.data[i] == relu6(out.data[i]))
             i++;
-        test_check(i == n_out, "%s, %s: activation %d of element %zu", kcheck_describe(p), name, (int)activation, i);
+        test_check(i == n_out, "%s: ReLU6 of element %zu", kcheck_describe(p), i);
     }
     kbuffer_release(&fused);
     kbuffer_release(&out);
@@ -93,11 +82,13 @@ static void check_conv(const struct exp_dnnl *d, const struct conv_problem *p, e
 
 static void check_convs(const struct exp_dnnl *d)
 {
+    static const char *const records[] = { "conv_plugin", "reorder", "blocked" };
+
     for (unsigned round = 0; round < test_rounds(40); round++) {
         struct conv_problem p = kcheck_random_problem();
 
-        for (int layout = 0; layout < 3; layout++)
-            check_conv(d, &p, (enum exp_dnnl_layout)layout);
+        for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
+            check_conv(d, &p, records[i]);
     }
 }
 
@@ -110,71 +101,56 @@ static void convolutions_are_right(void)
 
 enum { MOST_C = 64, MOST_ELEMS = 50, MOST_N = 3, MOST = MOST_N * MOST_C * MOST_ELEMS };
 
-struct statistics {
-    float gamma[MOST_C], beta[MOST_C], mean[MOST_C], variance[MOST_C];
-};
+enum { GAMMA, BETA, MEAN, VARIANCE, N_STATISTICS };
 
-static void draw(struct statistics *s)
+/* Normalises an element by the definition: by the statistics of its channel, which are c apart. */
+static double normalised(const float *s, size_t c, double x)
 {
-    for (size_t i = 0; i < MOST_C; i++) {
-        s->gamma[i] = (float)rng_range(-64, 64) / 32;
-        s->beta[i] = (float)rng_range(-64, 64) / 32;
-        s->mean[i] = (float)rng_range(-64, 64) / 32;
-        s->variance[i] = (float)rng_range(1, 64) / 32;
-    }
-}
+    const double y =
+        (x - (double)s[MEAN * c]) / sqrt((double)s[VARIANCE * c] + 1e-5) * (double)s[GAMMA * c] + (double)s[BETA * c];
 
-/* Normalises an element by the definition. */
-static double normalised(const struct statistics *s, size_t c, float epsilon, double x, enum conv_activation a)
-{
-    const double y = (x - (double)s->mean[c]) / sqrt((double)s->variance[c] + (double)epsilon) * (double)s->gamma[c] +
-                     (double)s->beta[c];
-
-    return a == CONV_ACTIVATION_RELU && y < 0 ? 0 : y;
+    return y < 0 ? 0 : y;
 }
 
 static void check_bnorm(const struct exp_dnnl *d)
 {
-    const size_t block = exp_dnnl_bnorm_block();
-    const struct conv_bnorm shape = {
-        .n = (size_t)rng_range(1, MOST_N),
-        .c = block * (size_t)rng_range(1, (int64_t)(MOST_C / block)),
-        .elems = (size_t)rng_range(1, MOST_ELEMS),
-        .activation = rng_below(2) ? CONV_ACTIVATION_RELU : CONV_ACTIVATION_NONE,
-    };
-    static float in[MOST], out[MOST];
-    struct statistics drawn;
-    const struct conv_bnorm_statistics s = { drawn.gamma, drawn.beta, drawn.mean, drawn.variance, 1e-5F };
-    struct exp_dnnl_bnorm *b;
+    const size_t block = exp_dnnl_block(d);
+    const struct conv_problem p = { .n = (size_t)rng_range(1, MOST_N),
+                                    .k = block * (size_t)rng_range(1, (int64_t)(MOST_C / block)),
+                                    .p = (size_t)rng_range(1, MOST_ELEMS),
+                                    .q = 1,
+                                    .groups = 1 };
+    static float in[MOST], out[MOST], statistics[N_STATISTICS * MOST_C];
+    struct exp_dnnl_op *op;
     struct exp_why why = { "" };
 
-    draw(&drawn);
+    for (size_t i = 0; i < N_STATISTICS * p.k; i++)
+        statistics[i] = (float)rng_range(i < VARIANCE * p.k ? -64 : 1, 64) / 32;
     for (size_t i = 0; i < MOST; i++)
         in[i] = (float)rng_range(-100, 100) / 16;
-    test_check(!exp_dnnl_bnorm_new(&b, d, &shape, &s, in, out, &why), "%s", why.text);
-    if (!b)
+    test_check(!exp_dnnl_open(&op, d, "bnorm_relu", &p, in, statistics, out, &why), "%s", why.text);
+    if (!op)
         return;
-    CU_ASSERT_EQUAL(exp_dnnl_bnorm_run(b), 0);
-    for (size_t i = 0; i < shape.n * shape.c * shape.elems; i++) {
-        const size_t c = i / block / shape.elems * block % shape.c + i % block;
+    exp_dnnl_run(op);
+    for (size_t i = 0; i < p.n * p.k * p.p; i++) {
+        const size_t c = i / block / p.p * block % p.k + i % block;
 
-        CU_ASSERT_DOUBLE_EQUAL((double)out[i], normalised(&drawn, c, s.epsilon, (double)in[i], shape.activation),
+        CU_ASSERT_DOUBLE_EQUAL((double)out[i], normalised(statistics + c, p.k, (double)in[i]),
                                5 * 96 * FLT_EPSILON / 2); /* five roundings of at most (6.25 + 2) * 2 * sqrt(32) + 2 */
     }
-    exp_dnnl_bnorm_free(b);
+    exp_dnnl_close(op);
 }
 
 static void check_bnorms(const struct exp_dnnl *d)
 {
-    const struct conv_bnorm odd = { .n = 1, .c = 3, .elems = 4 };
-    const struct conv_bnorm_statistics none = { 0 };
-    struct exp_dnnl_bnorm *b;
+    const struct conv_problem odd = { .n = 1, .k = 3, .p = 4, .q = 1, .groups = 1 };
+    struct exp_dnnl_op *op;
     struct exp_why why = { "" };
 
     for (unsigned round = 0; round < test_rounds(40); round++)
         check_bnorm(d);
-    CU_ASSERT_EQUAL(exp_dnnl_bnorm_new(&b, d, &odd, &none, NULL, NULL, &why), -ENOTSUP);
-    CU_ASSERT_STRING_EQUAL(why.text, "oneDNN: batch normalisation of 3 channels: no implementation");
+    CU_ASSERT_EQUAL(exp_dnnl_open(&op, d, "bnorm_relu", &odd, NULL, NULL, NULL, &why), -ENOTSUP);
+    CU_ASSERT_STRING_EQUAL(why.text, "oneDNN: bnorm_relu: no implementation");
 }
 
 static void batch_normalisation_is_right(void)

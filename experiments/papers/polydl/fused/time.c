@@ -112,9 +112,8 @@ struct bench {
     struct exp_layer_plans planned;
     struct exp_tensors tensors;
     struct site site;
-    float *in, *out, *of_channel; /* what is normalised; N_STATISTICS numbers of each channel */
-    struct exp_dnnl_conv *dnnl_conv;
-    struct exp_dnnl_bnorm *dnnl_bnorm;
+    float *in, *out, *of_channel;                /* what is normalised; N_STATISTICS numbers of each channel */
+    struct exp_dnnl_op *dnnl[EXP_N_FUSED_PAIRS]; /* NULL: there is no oneDNN, or no implementation */
 };
 
 /* Runs what takes turns. */
@@ -127,7 +126,7 @@ struct runner {
 /* ---- tensors ---- */
 
 /* Makes up what a trained network has of each channel, and folds it. */
-static struct conv_bnorm_statistics make_statistics(struct bench *b, size_t c)
+static void make_statistics(struct bench *b, size_t c)
 {
     float *number = b->of_channel;
     const struct conv_bnorm_statistics s = { number, number + c, number + 2 * c, number + 3 * c, 1e-5f };
@@ -135,28 +134,37 @@ static struct conv_bnorm_statistics make_statistics(struct bench *b, size_t c)
     for (size_t i = 0; i < N_STATISTICS * c; i++)
         number[i] = 0.5f + (float)(i % 7) / 8;
     conv_bnorm_fold(&s, c, number + 4 * c, number + 5 * c);
-    return s;
 }
 
-static void open_bnorm(struct bench *b, const struct conv_problem *p, const struct exp_dnnl *dnnl)
+static void open_bnorm(struct bench *b, const struct conv_problem *p)
 {
     const size_t n = p->n * p->k * conv_windows(p);
-    struct conv_bnorm_statistics statistics;
-    struct conv_bnorm fused = b->site.bnorm;
-    struct exp_why why;
 
     b->in = exp_polydl_pages(n * sizeof *b->in);
     b->out = exp_polydl_pages(n * sizeof *b->out);
     b->of_channel = exp_polydl_pages(N_STATISTICS * p->k * sizeof(float));
     exp_tensors_fill(b->in, n * sizeof *b->in, 1);
-    statistics = make_statistics(b, p->k);
+    make_statistics(b, p->k);
     b->site.bnorm.in = (uintptr_t)b->in;
     b->site.bnorm.out = (uintptr_t)b->out;
     b->site.bnorm.scale = (uintptr_t)(b->of_channel + 4 * p->k);
     b->site.bnorm.shift = (uintptr_t)(b->of_channel + 5 * p->k);
-    fused.activation = CONV_ACTIVATION_RELU;
-    if (dnnl && exp_dnnl_bnorm_new(&b->dnnl_bnorm, dnnl, &fused, &statistics, b->in, b->out, &why))
-        b->dnnl_bnorm = NULL;
+}
+
+/* Has oneDNN do both pairs on the bench's tensors. Where oneDNN has no implementation, the pair is left out. */
+static int open_dnnl(struct bench *b, const struct exp_dnnl *dnnl, struct exp_why *why)
+{
+    const struct conv_problem *p = &b->site.plan->problem;
+    const uint64_t *at = b->tensors.bind.addr;
+    struct exp_why ignored;
+    int err;
+
+    if (!dnnl)
+        return 0;
+    exp_dnnl_open(&b->dnnl[EXP_FUSED_BNORM], dnnl, "bnorm_relu", p, b->in, b->of_channel, b->out, &ignored);
+    err = exp_dnnl_open(&b->dnnl[EXP_FUSED_CONV], dnnl, "relu6", p, conv_in_ptr(at[CONV_INPUT]),
+                        conv_in_ptr(at[CONV_FILTER]), conv_out_ptr(at[CONV_OUTPUT]), why);
+    return err == -ENOTSUP ? 0 : err;
 }
 
 static int open(struct bench *b, const struct exp_fused_layer *l, const struct exp_polydl_timing *t,
@@ -171,15 +179,14 @@ static int open(struct bench *b, const struct exp_fused_layer *l, const struct e
     b->site.bind = b->tensors.bind;
     if (err)
         return err;
-    open_bnorm(b, &b->site.plan->problem, t->dnnl);
-    return exp_baselines_dnnl(&b->dnnl_conv, t->dnnl, &b->site.plan->problem, &b->tensors.bind, CONV_ACTIVATION_RELU6,
-                              why);
+    open_bnorm(b, &b->site.plan->problem);
+    return open_dnnl(b, t->dnnl, why);
 }
 
 static void close(struct bench *b)
 {
-    exp_dnnl_conv_free(b->dnnl_conv);
-    exp_dnnl_bnorm_free(b->dnnl_bnorm);
+    for (size_t i = 0; i < EXP_N_FUSED_PAIRS; i++)
+        exp_dnnl_close(b->dnnl[i]);
     exp_tensors_release(&b->tensors);
     exp_layer_plans_release(&b->planned);
     free(b->in);
@@ -195,12 +202,13 @@ static int run(void *ctx)
 
     if (r->way != EXP_FUSED_ONEDNN)
         return run_way(&r->bench->site, r->pair, r->way, NULL);
-    return r->pair == EXP_FUSED_CONV ? exp_dnnl_run(r->bench->dnnl_conv) : exp_dnnl_bnorm_run(r->bench->dnnl_bnorm);
+    exp_dnnl_run(r->bench->dnnl[r->pair]);
+    return 0;
 }
 
 static bool is_there(const struct bench *b, enum exp_fused_pair pair, enum exp_fused_way way)
 {
-    return way != EXP_FUSED_ONEDNN || (pair == EXP_FUSED_CONV ? b->dnnl_conv != NULL : b->dnnl_bnorm != NULL);
+    return way != EXP_FUSED_ONEDNN || b->dnnl[pair];
 }
 
 /* Compares what the two ways make, bit by bit. */

@@ -30,7 +30,7 @@ struct baselines {
     const struct exp_setup *setup;
     struct exp_layer_plans planned;
     struct exp_tensors tensors[EXP_N_POLYDL_BASELINES]; /* of SConv and Base */
-    struct exp_dnnl_conv *dnnl;
+    struct exp_dnnl_op *dnnl;
 };
 
 /* A layer while it is timed. */
@@ -166,14 +166,16 @@ static int open_baselines(struct baselines *r, const struct exp_polydl_layer *l,
         err = make_tensors(r, EXP_POLYDL_SCONV);
     if (!err && l->source.problem)
         err = make_tensors(r, EXP_POLYDL_BASE);
-    if (err || !has_tensors(r, EXP_POLYDL_SCONV))
+    if (err || !has_tensors(r, EXP_POLYDL_SCONV) || !t->dnnl)
         return err;
-    return exp_baselines_dnnl(&r->dnnl, t->dnnl, l->shape, &sconv->bind, CONV_ACTIVATION_NONE, why);
+    err = exp_dnnl_open(&r->dnnl, t->dnnl, "blocked", l->shape, tensor_of_sconv(r, CONV_INPUT),
+                        tensor_of_sconv(r, CONV_FILTER), conv_out_ptr(sconv->bind.addr[CONV_OUTPUT]), why);
+    return err == -ENOTSUP ? 0 : err;
 }
 
 static void close_baselines(struct baselines *r)
 {
-    exp_dnnl_conv_free(r->dnnl);
+    exp_dnnl_close(r->dnnl);
     for (size_t i = 0; i < EXP_N_POLYDL_BASELINES; i++)
         exp_tensors_release(&r->tensors[i]);
     exp_layer_plans_release(&r->planned);
@@ -184,23 +186,11 @@ static int run_other(struct baselines *r, enum exp_polydl_baseline b)
 {
     const struct exp_case *c = case_of(r, b);
 
+    if (b == EXP_POLYDL_ONEDNN && r->dnnl)
+        exp_dnnl_run(r->dnnl);
     if (b == EXP_POLYDL_ONEDNN)
-        return r->dnnl ? exp_dnnl_run(r->dnnl) : -ENOENT;
+        return r->dnnl ? 0 : -ENOENT;
     return has_tensors(r, b) ? c->algo->run(r->setup, &c->plan, &r->tensors[b].bind) : -ENOENT;
-}
-
-int exp_baselines_dnnl(struct exp_dnnl_conv **c, const struct exp_dnnl *dnnl, const struct conv_problem *p,
-                       const struct conv_binding *b, enum conv_activation activation, struct exp_why *why)
-{
-    const struct exp_dnnl_layer layer = { .layout = EXP_DNNL_BLOCKED,
-                                          .problem = p,
-                                          .activation = activation,
-                                          .in = conv_out_ptr(b->addr[CONV_INPUT]),
-                                          .filter = conv_out_ptr(b->addr[CONV_FILTER]),
-                                          .out = conv_out_ptr(b->addr[CONV_OUTPUT]) };
-    int err = dnnl ? exp_dnnl_conv_new(c, dnnl, &layer, why) : -ENOTSUP;
-
-    return err == -ENOTSUP ? 0 : err;
 }
 
 /* ---- running ---- */

@@ -161,13 +161,6 @@ void exp_layer_plans_release(struct exp_layer_plans *p); /* one that is all zero
 /* Returns the case of an algorithm; NULL if it was not asked for. */
 const struct exp_case *exp_layer_plans_case(const struct exp_layer_plans *p, const char *algo);
 
-/*
- * Makes oneDNN's convolution of tensors that are bound, and of an activation. Returns 0, with *c NULL if there is no
- * oneDNN, or it has none; or -errno with one line in why.
- */
-int exp_baselines_dnnl(struct exp_dnnl_conv **c, const struct exp_dnnl *dnnl, const struct conv_problem *p,
-                       const struct conv_binding *b, enum conv_activation activation, struct exp_why *why);
-
 /* ---- the loops of PolyDL's Figures 8 and 16 as they stand there, without a micro-kernel ---- */
 
 /* Returns how many iterations the outermost loop has: blocks of filters, or rows of a GEMM. */
