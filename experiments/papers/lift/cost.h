@@ -15,7 +15,7 @@ struct lift_code {
 };
 
 /*
- * Reads assembly that clang or gcc wrote for x86-64 (AT&T syntax). Returns 0, or -ENOTSUP with one line in why for code
+ * Reads assembly that clang or gcc wrote for x86-64 (AT&T syntax). Returns 0, or -ENOTSUP with a line in why for code
  * of another processor.
  */
 int lift_code_read(struct lift_code *code, const char *assembly, struct exp_why *why);

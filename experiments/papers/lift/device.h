@@ -49,7 +49,7 @@ struct lift_run {
     uint64_t cpu_ns;             /* shortest round: of the process, and so of all the device's threads on a CPU */
     uint64_t event_ns;           /* shortest round: the sum of all kernels, by the device's events */
     uint64_t kernel_ns[LIFT_MOST_KERNELS]; /* of that round */
-    char why[256];                         /* one line; "" if it ran */
+    char why[256];                         /* a line; "" if it ran */
 };
 
 struct lift_device;
@@ -57,7 +57,7 @@ struct lift_device;
 /*
  * Starts a process with a device: number `which` of those that clinfo lists, over all platforms. Threads: of a CPU
  * device of PoCL; 0: its own choice. Returns 0; -ENOENT if there is no OpenCL or no such device, which says what to
- * install; with one line in why.
+ * install; with a line in why.
  */
 int lift_device_open(struct lift_device **d, unsigned which, unsigned n_threads, struct exp_why *why);
 void lift_device_close(struct lift_device *d); /* NULL is fine */
@@ -67,7 +67,7 @@ const struct lift_about *lift_device_about(const struct lift_device *d);
 void lift_device_take(struct lift_device *d, const struct lift_task *task);
 
 /*
- * Runs a point, or, if it is NULL, one output of each work-item: compares the output of the first round, and goes on
+ * Runs a point, or, if it is NULL, a single output of each work-item: compares the output of the first round, and goes on
  * until `ms` have passed or there are as many `rounds`. Ends the process after limit_s seconds; the next run starts
  * another. A slot from 1 to LIFT_MOST_SLOTS keeps the point loaded, and checked, for the next time; 0 does not.
  */

@@ -24,10 +24,10 @@ enum lift_parameter {
     LIFT_PAD_X,     /* rho: columns of zeros at the right */
     LIFT_BAND,      /* rows of tiles that are padded, convolved and cropped at a time (not the paper's: all) */
     LIFT_KERNELS,   /* kappa: filters of a work-group; each of its work-items has all of them */
-    LIFT_LANES,     /* so many of them are one vector (not the paper's: 1) */
+    LIFT_LANES,     /* so many of them are a single vector (not the paper's: 1) */
     LIFT_WINDOWS,   /* sigma: windows of a work-item */
     LIFT_ELEMENTS,  /* omega: elements of a chunk, which a work-item sums one after the other */
-    LIFT_VECTOR,    /* v: elements that are loaded as one vector; lanes == 1: multiplied as one, too */
+    LIFT_VECTOR,    /* v: elements that are loaded as a single vector; lanes == 1: multiplied as one, too */
     LIFT_COALESCED, /* 1: work-items beside each other read vectors beside each other; 0: each reads its own chunk */
     LIFT_UNROLL,    /* the innermost loop is unrolled so many times */
     LIFT_JOINED,    /* 1: the partial convolution writes the output itself; 0: another kernel crops (the paper) */
@@ -62,8 +62,8 @@ extern const struct lift_limits lift_usual_limits; /* what PoCL says on this kin
 struct lift_space;
 
 /*
- * Prepares the points of a layer: one image, no groups, no dilation. `only` leaves some values of parameters, and is ""
- * for all: "tile=6+8,lanes=8". Returns 0, or with one line in why: -EINVAL, a slip in `only`; -ENOTSUP, the layer is
+ * Prepares the points of a layer: a single image, no groups, no dilation. `only` leaves some values of parameters, and is ""
+ * for all: "tile=6+8,lanes=8". Returns 0, or with a line in why: -EINVAL, a slip in `only`; -ENOTSUP, the layer is
  * not supported, or no point fulfils all constraints, and which one rules out the last.
  */
 int lift_space_new(struct lift_space **s, const struct conv_problem *layer, const struct lift_limits *limits,
@@ -90,7 +90,7 @@ enum lift_role {
     LIFT_FILTERS, /* as lift_lay_filters lays them */
     LIFT_PADDED,  /* of a band: [rows][columns][c] */
     LIFT_PARTIAL, /* of a band: [tile][filter group][window][chunk][kernels] */
-    LIFT_SUMS,    /* of a band, if there is more than one chunk: [tile][filter group][window][kernels] */
+    LIFT_SUMS,    /* of a band, if there is more than a single chunk: [tile][filter group][window][kernels] */
     LIFT_OUTPUT,  /* [k][p][q] */
     LIFT_N_ROLES
 };
@@ -128,7 +128,7 @@ struct lift_program {
 };
 
 /*
- * Writes the text of a point, which must fulfil the constraints; the second, that of one output of each work-item.
+ * Writes the text of a point, which must fulfil the constraints; the second, that of a single output of each work-item.
  * flags is an index of lift_flags.
  */
 void lift_program_make(struct lift_program *g, const struct conv_problem *layer, const struct lift_point *p);

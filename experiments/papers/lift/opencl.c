@@ -41,7 +41,7 @@ enum {
     N_SLOTS = LIFT_MOST_SLOTS + 1
 };
 
-/* What one program has on the device. */
+/* What a single program has on the device. */
 struct loaded {
     cl_program program;
     cl_kernel kernel[LIFT_MOST_KERNELS];
@@ -253,7 +253,7 @@ static cl_int launch(const struct cl *cl, const struct loaded *l, const struct l
                                              k->local, 0, NULL, event);
 }
 
-/* Launches one work-group of each kernel: drivers such as PoCL compile a kernel when it is launched first. */
+/* Launches a single work-group of each kernel: drivers such as PoCL compile a kernel when it is launched first. */
 static bool compile(const struct cl *cl, const struct loaded *l, const struct lift_program *g, struct lift_run *run)
 {
     for (size_t i = 0; i < g->n_kernels; i++) {

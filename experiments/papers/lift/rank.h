@@ -51,13 +51,13 @@ extern const struct rec_table lift_replay_table, lift_ranks_table;
 
 /*
  * Replays all points of the study, on so many threads, those that the store does not have; and judges the rankings.
- * Returns 0; -EINTR; -errno with one line in why.
+ * Returns 0; -EINTR; -errno with a line in why.
  */
 int lift_rank(struct lift_ranking_work *w, struct exp_why *why);
 
 void lift_rank_release(struct lift_ranking_work *w);
 
-/* Tells how long so many points take, of one thread of a usual computer. */
+/* Tells how long so many points take, of a single thread of a usual computer. */
 double lift_rank_seconds(size_t n_points);
 
 /* Judges costs[n] by times[n], in any order: NaN, where one is not known, leaves a pair out. */

@@ -12,7 +12,7 @@
 
 enum { ENOUGH_RECORDS = 1 << 12, SIMULATED_LEVELS = 2 };
 
-/* Room for what one work-item accesses, and more: memory that is taken where it is touched. */
+/* Room for what a single work-item accesses, and more: memory that is taken where it is touched. */
 #define RECORDS ((size_t)1 << 27)
 
 /* Where simulated buffers begin: as far from each other as no buffer is long, and not all in the same sets. */
@@ -109,7 +109,7 @@ static void clear(struct lift_replayer *r)
 
 /* ---- a part of a kernel's work ---- */
 
-/* One kernel of a program. */
+/* A single kernel of a program. */
 struct kernel {
     struct lift_replayer *r;
     const struct lift_program *program;

@@ -32,7 +32,7 @@ enum lift_build_kind {
 /*
  * Compiles programs, all with the same flags, into one object, in a folder of its own that goes with the build. Returns
  * 0; -ENOTSUP if there is no compiler, or the blocks of this processor's code are not known; -EIO if the text does not
- * compile; another -errno; with one line in why.
+ * compile; another -errno; with a line in why.
  */
 int lift_build_new(struct lift_build **b, enum lift_build_kind kind, const struct lift_program *const *program,
                    size_t n, struct exp_why *why);
@@ -67,7 +67,7 @@ bool lift_build_work(struct lift_build *b, struct sim_work *w);
 
 /* ---- replays (replay.c) ---- */
 
-/* What of a point's work is simulated: at least one work-item of each kernel, then until there are so many accesses. */
+/* What of a point's work is simulated: at least a single work-item of each kernel, then until there are so many accesses. */
 struct lift_part {
     uint64_t warm, counted; /* accesses; those of the first warm caches up */
 };
@@ -103,7 +103,7 @@ struct lift_replayed {
 
 struct lift_replayer;
 
-/* Replays on a machine; its prefetchers take part if it has any. Returns 0 or -errno, with one line in why. */
+/* Replays on a machine; its prefetchers take part if it has any. Returns 0 or -errno, with a line in why. */
 int lift_replayer_new(struct lift_replayer **r, const struct sim_machine *m, const struct lift_part *part,
                       struct exp_why *why);
 void lift_replayer_free(struct lift_replayer *r); /* NULL is fine */

@@ -230,7 +230,7 @@ static int keep_run(struct lift_work *w, const struct exp_task *task, struct lif
     return err;
 }
 
-/* ---- one layer ---- */
+/* ---- a single layer ---- */
 
 /* What a layer's search has while it runs. */
 struct search {
@@ -407,7 +407,7 @@ static int base_turn(const struct base *b, const struct lift_work *w, double *ms
     return err;
 }
 
-/* Runs a point that stays loaded, or, of NULL, one output of each work-item compiled with these flags. */
+/* Runs a point that stays loaded, or, of NULL, a single output of each work-item compiled with these flags. */
 static void point_turn(struct search *s, const struct lift_point *p, unsigned slot_or_flags, double *ms)
 {
     struct lift_run run;

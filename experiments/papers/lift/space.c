@@ -154,7 +154,7 @@ void lift_point_say(const struct lift_point *p, char *text, size_t bytes)
         exp_say_more(text, bytes, " %s=%u", parameters[i].name, p->value[i]);
 }
 
-/* Reads "name=number" and leaves *text behind it. Returns the parameter; LIFT_N_PARAMETERS and one line in why. */
+/* Reads "name=number" and leaves *text behind it. Returns the parameter; LIFT_N_PARAMETERS and a line in why. */
 static enum lift_parameter read_value(const char **text, uint64_t *value, struct exp_why *why)
 {
     const size_t length = strcspn(*text, "=+, ");

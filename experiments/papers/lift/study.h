@@ -85,9 +85,9 @@ void lift_work_release(struct lift_work *w);
 double lift_seconds(const struct lift_work *w, size_t layer);
 
 /*
- * Draws the points of a layer, runs those that the store does not have, and times the best ones, one output of each
+ * Draws the points of a layer, runs those that the store does not have, and times the best ones, a single output of each
  * work-item, and im2col with OpenBLAS in turns. A layer that no point suits says so in its row. Returns 0; -EINTR;
- * -errno with one line in why.
+ * -errno with a line in why.
  */
 int lift_search(struct lift_work *w, size_t layer, struct exp_why *why);
 

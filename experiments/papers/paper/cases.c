@@ -39,14 +39,14 @@ static const struct rec_field fields[] = {
 
 const struct rec_table exp_paper_cases_table = REC_TABLE("cases.csv", fields, ROW);
 
-/* ---- what a case says ---- */
+/* ---- numbers of a case ---- */
 
 static void take(ROW *row, enum exp_paper_value v, double x, const char *why)
 {
     row->value[v] = why ? value_none(why) : value_if_finite(x, "it is no number");
 }
 
-/* Returns the standard deviation of the rounds, in percent of their mean: the paper reports it. */
+/* Returns the standard deviation of the rounds in percent of the mean, as the paper reports deviations. */
 static double spread_of(const struct exp_measured *m)
 {
     double sum = 0, squares = 0, n = (double)m->n_samples, mean;
@@ -76,7 +76,10 @@ static void take_times(ROW *row, const struct exp_case *c, double peak)
     take(row, EXP_PAPER_PEAK, peak, isnan(peak) ? "there is no loop for this CPU's peak" : NULL);
 }
 
-/* Takes loads and load misses, the loads' column being before those of the misses; scale: to all of the layer. */
+/*
+ * Takes loads and load misses; the columns of the misses follow the column of the loads. Counts are scaled to the
+ * layer.
+ */
 static void take_counts(ROW *row, enum exp_paper_value loads, const struct sim_stats *stats, double scale,
                         const char *why)
 {
@@ -121,7 +124,7 @@ static ROW row_of(const struct exp_experiment *e, const struct exp_case *c, enum
     take_plan(&row, c);
     if (kind == EXP_PAPER_TIMED)
         take_times(&row, c, peak);
-    if (kind == EXP_PAPER_OBSERVED) /* the observed part of a layer stands for all of it */
+    if (kind == EXP_PAPER_OBSERVED) /* the observed part of a layer stands for the whole layer */
         take_counts(&row, EXP_PAPER_LOADS, c->observed.seen, 1 / c->observed.share, c->observed.why_not);
     if (kind == EXP_PAPER_REPLAYED) {
         take_counts(&row, EXP_PAPER_LOADS, &c->simulated.stats, 1, c->simulated.why_not);
@@ -214,11 +217,11 @@ int exp_paper_cases_read(struct exp_paper_part *p, const char *folder, const str
     return err;
 }
 
-/* ---- what was recorded ---- */
+/* ---- recorded counts ---- */
 
 /*
- * Adds a row for each layer of a model and algorithm of the setting, Base first in each layer, of which read() finds
- * something. Returns 0 or -errno with one line in why.
+ * Adds a row for each layer of a model and algorithm of the setting, Base first in each layer, if read() finds
+ * something. Returns 0 or -errno with a line in why.
  */
 static int read_model(struct exp_paper_part *p, const struct exp_model *m, size_t index,
                       bool (*read)(struct exp_paper_part *p, const void *from, const char *model,
@@ -237,7 +240,7 @@ static int read_model(struct exp_paper_part *p, const struct exp_model *m, size_
     return err;
 }
 
-/* Reads counts. The chosen schedule is not asked for: its counts would be of both. */
+/* Reads counts. The chosen schedule is left out: its counts would be of both schedules. */
 static bool read_counts(struct exp_paper_part *p, const void *counts, const char *model, struct exp_paper_row *row)
 {
     static const struct {
@@ -305,7 +308,7 @@ static const struct rec_field observed_fields[] = {
 
 static const struct rec_table observed_table = REC_TABLE("observed.csv", observed_fields, OBSERVED);
 
-/* Takes the sums of a case: loads of the core (level 0), load misses of the three levels after it. */
+/* Takes the sums of a case: loads of the core (level 0), load misses of the next three levels. */
 static bool read_observed(struct exp_paper_part *p, const void *rows, const char *model, struct exp_paper_row *row)
 {
     static const enum exp_paper_value values[] = { EXP_PAPER_LOADS, EXP_PAPER_MISSES_1, EXP_PAPER_MISSES_2,
@@ -328,8 +331,7 @@ static bool read_observed(struct exp_paper_part *p, const void *rows, const char
 }
 
 /*
- * Finds the file of a model; NULL if there is none; from malloc. An experiment of just these layers is looked for
- * first.
+ * Finds the file of a model; NULL if there is none; from malloc. An experiment of the asked layers is looked for first.
  */
 static char *find_file(const struct exp_paper_part *p, const struct exp_paper_options *o, const struct exp_model *model)
 {
@@ -398,7 +400,7 @@ static const struct rec_field network_fields[] = {
 
 static const struct rec_table network_table = REC_TABLE("network.csv", network_fields, NETWORK);
 
-/* Takes over what was not fused, as in the paper, by an algorithm that is known. */
+/* Takes a row of a network that was not fused, as in the paper, and whose algorithm is known. */
 static void take_network(struct exp_paper_part *p, const NETWORK *from, const struct exp_model *model, size_t index)
 {
     const struct exp_algo *algo = exp_algo_find(from->algo);

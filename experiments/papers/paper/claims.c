@@ -7,7 +7,7 @@
 #include "experiments/papers/paper/paper.h"
 #include "kernels/csa/csa.h"
 
-/* ---- facts of the bench beside what the paper says of its own, and numbers of a machine file ---- */
+/* ---- facts of the bench beside the paper's facts, and numbers of a machine file ---- */
 
 static double level_bytes(const struct sim_machine *m, int level)
 {
@@ -96,7 +96,7 @@ enum exp_paper_verdict exp_paper_judge(const struct exp_paper_claim *c, double p
     return has_neutral && (ours - c->neutral) * (paper - c->neutral) > 0 ? EXP_PAPER_SAME_WAY : EXP_PAPER_DIFFERS;
 }
 
-/* ---- what the paper prints ---- */
+/* ---- the published numbers ---- */
 
 bool exp_paper_is_of_one_model(const struct exp_paper_published *p)
 {
@@ -145,7 +145,7 @@ double exp_paper_table2_like(const struct exp_paper_findings *f, const char *met
     return exp_stats_geomean(x, n);
 }
 
-/* ---- one number ---- */
+/* ---- a single number ---- */
 
 static bool takes(const struct exp_paper_claim *c, const struct exp_paper_published *row)
 {
@@ -168,7 +168,7 @@ static double paper_number(const struct exp_paper_claim *c, const struct exp_pap
     return exp_paper_number(row->value);
 }
 
-/* The model that a row names; models->n if it is not among them. */
+/* The model of a row; models->n if the model is not among the models of the page. */
 static size_t model_of(const struct exp_paper_findings *f, const char *name)
 {
     size_t m;
@@ -189,7 +189,6 @@ static double made_of(const struct exp_paper_claim *c, const struct exp_paper_se
     return c->is_percent_faster ? exp_paper_percent_faster(x) : x;
 }
 
-/* Says why a view has no such number. */
 static void say_reason(const struct exp_paper_findings *f, const struct exp_paper_view *v, char *text, size_t bytes)
 {
     const struct exp_paper_part *part = &f->part[v->setting];
@@ -202,8 +201,8 @@ static void say_reason(const struct exp_paper_findings *f, const struct exp_pape
 }
 
 /*
- * Where a source lacks some of the models, the paper's geometric mean is taken over the same models as ours, if the
- * paper prints the number of each. Says so, or that ours is of fewer models.
+ * Where a source lacks some of the models, the paper's geometric mean is taken over the models of our number, if the
+ * paper prints the number of each. Says so, or says that our number is of fewer models.
  */
 static void take_same_models(const struct exp_paper_findings *f, const struct exp_paper_set *s,
                              struct exp_paper_result *r)
@@ -312,7 +311,7 @@ static void add_row(struct exp_paper_findings *f, size_t index)
                 "claims.def has no line for it, or none of a source of this architecture");
 }
 
-/* Names what numbers.csv calls by name. */
+/* Sets the texts that numbers.csv has in place of pointers. */
 static void name_parts(struct exp_paper_result *r)
 {
     static const char *const verdicts[] = { "agrees", "points the same way", "differs", "" };
@@ -453,7 +452,7 @@ void exp_paper_oddities_print(const struct exp_paper_findings *f, FILE *out)
 
 /* ---- other papers ---- */
 
-/* Returns of() of a layer of a model; NaN if there is no such layer. */
+/* Returns of() of a layer of a model; NaN if there is no layer of that name. */
 static double of_layer(const char *dir, const char *model, const char *layer, double (*of)(const struct conv_problem *))
 {
     struct exp_model m;

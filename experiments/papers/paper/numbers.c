@@ -31,9 +31,9 @@ double exp_paper_input_bytes(const struct conv_problem *p)
     return 4.0 * (double)p->c * (double)p->h * (double)p->w;
 }
 
-/* ---- of one model ---- */
+/* ---- numbers of a single model ---- */
 
-/* One side of a view's column. */
+/* A single side of a view's column. */
 struct column {
     bool is_own;
     size_t member; /* of the view */
@@ -56,7 +56,7 @@ static const struct quotient {
 #include "experiments/papers/paper/numbers.def"
 };
 
-/* The column of values that a view has at that place; of misses, that of a level. */
+/* The column of values at that place of a view; of misses, the column of a level. */
 static enum exp_paper_value row_value(const struct exp_paper_set *s, size_t member, int level)
 {
     enum exp_paper_value v = *(const enum exp_paper_value *)(const void *)((const char *)s->view + member);
@@ -64,7 +64,7 @@ static enum exp_paper_value row_value(const struct exp_paper_set *s, size_t memb
     return v && member == offsetof(struct exp_paper_view, misses) ? v + (enum exp_paper_value)level : v;
 }
 
-/* Sums a column up over the model's layers; NaN if one layer lacks it or there is none. */
+/* Sums a column up over the model's layers; NaN if a layer lacks the number or there is no layer. */
 static double sum_of(const struct exp_paper_set *s, size_t model, struct column column, int level)
 {
     const enum exp_paper_value v = row_value(s, column.member, level);
@@ -179,7 +179,7 @@ static double most_of(const struct exp_paper_set *s, enum exp_paper_model_number
     return exp_paper_over(s, of, EXP_PAPER_MOST, arg);
 }
 
-/* Returns what a layer has; *counts: it is one of those that are asked for. */
+/* Returns the number of a layer. *counts: the layer belongs to the layers of the number. */
 static double number_of(const struct exp_paper_set *s, const struct exp_paper_pair *p, enum exp_paper_layers_number of,
                         int arg, bool *counts)
 {
@@ -197,7 +197,7 @@ static double number_of(const struct exp_paper_set *s, const struct exp_paper_pa
     }
 }
 
-/* Says how one number is made of those of all layers. */
+/* Ways to make a number from the numbers of all layers. */
 enum way { MOST, LEAST, SAME, PART_ABOVE, PART_BELOW, PERCENT_ABOVE, PERCENT_BELOW };
 
 static double gather(const struct exp_paper_set *s, enum exp_paper_layers_number of, int arg, enum way way,

@@ -8,7 +8,7 @@
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
 
-/* A part of the claim: what it says, and where our numbers are from. A quotient over 1 is for it. */
+/* A part of the claim: its sentence, and the sources of our numbers. A quotient over 1 speaks for the part. */
 static const struct part {
     const char *says, *figure, *model, *metric; /* the last three: the paper's number */
     enum exp_paper_model_number of;
@@ -33,7 +33,7 @@ struct votes {
     size_t n, n_for;
 };
 
-/* Counts the votes of those parts whose numbers are of(). */
+/* Counts the votes of the parts whose numbers are of(). */
 static struct votes count_votes(const struct exp_paper_findings *f, enum exp_paper_model_number of)
 {
     struct votes v = { 0, 0 };
@@ -48,7 +48,6 @@ static struct votes count_votes(const struct exp_paper_findings *f, enum exp_pap
     return v;
 }
 
-/* Returns what the paper prints. */
 static const char *paper_text(const struct exp_paper_findings *f, const struct part *p)
 {
     for (size_t r = 0; r < f->rows.n; r++) {
@@ -62,8 +61,8 @@ static const char *paper_text(const struct exp_paper_findings *f, const struct p
 }
 
 /*
- * Names a source with its number and of how many models it is, or with why it has none. Returns whether there is
- * either.
+ * Names a source with its number and the number of models, or with the reason why there is no number. Returns whether
+ * there is a number or a reason.
  */
 static bool say_source(const struct exp_paper_findings *f, const struct part *p, const struct exp_paper_set *s,
                        const char *before, FILE *out)
@@ -147,7 +146,7 @@ static struct tally tally_of(const struct exp_paper_findings *f, const struct ex
     return t;
 }
 
-/* Returns the end of the results of a published number, the first of which is that. */
+/* Returns the end of the results of a published number; `first` is the first result of the number. */
 static size_t end_of(const struct exp_paper_findings *f, size_t first)
 {
     size_t end = first;
@@ -157,7 +156,7 @@ static size_t end_of(const struct exp_paper_findings *f, size_t first)
     return end;
 }
 
-/* Counts the results of one published number, or is one result. */
+/* Counts the results of a published number, or describes a single result. */
 struct kinds {
     bool is_compared, is_stated, is_estimate, is_measured;
 };
@@ -226,7 +225,7 @@ static void print_summary(const struct exp_paper_findings *f, FILE *out)
 
 /* ---- sentences ---- */
 
-/* Tells whether there is a number of that verdict; where there is none, numbers.csv says why. */
+/* Tells whether a result has a number and that verdict. Where there is no number, numbers.csv has the reason. */
 static bool has_verdict(const struct exp_paper_result *r, enum exp_paper_verdict v)
 {
     return r->verdict == v && !isnan(r->ours);
@@ -257,7 +256,7 @@ static size_t say_verdict(const struct exp_paper_findings *f, size_t first, size
     return n;
 }
 
-/* Says what the paper has, and what of it. */
+/* Says the published number. */
 static void say_published(const struct exp_paper_result *r, FILE *out)
 {
     const struct exp_paper_published *p = &r->published;
@@ -269,7 +268,7 @@ static void say_published(const struct exp_paper_result *r, FILE *out)
         exp_paper_put_published(p->value, r->claim->unit, out);
 }
 
-/* A published number and all that ours say of it, in one sentence: results [first, end). */
+/* Says a published number and all our numbers of it in a sentence: results [first, end). */
 static void say_number(const struct exp_paper_findings *f, size_t first, size_t end, FILE *out)
 {
     static const char *const before[] = { "there is no number of ours: ", "here: " };
@@ -284,7 +283,7 @@ static void say_number(const struct exp_paper_findings *f, size_t first, size_t 
     fprintf(out, ".\n");
 }
 
-/* All numbers of a section that are not of one model, whose numbers are in tables. */
+/* Says all numbers of a section but the numbers of single models, which are in tables. */
 static void say_numbers(const struct exp_paper_findings *f, enum exp_paper_section section, FILE *out)
 {
     for (size_t i = 0, end; i < f->n; i = end) {
@@ -324,7 +323,7 @@ static const struct {
                              "paper_figure11" },
 };
 
-/* Says in one sentence what agrees in a section, before the sentences about each number. */
+/* Says how many numbers of a section agree, before the sentences about each number. */
 static void say_tally(const struct exp_paper_findings *f, enum exp_paper_section section, FILE *out)
 {
     const struct tally t = tally_of(f, NULL, section);

@@ -1,5 +1,5 @@
 /*
- * The paper, regenerated: one page with its tables and figures, every number next to the printed one. `paper --help`
+ * The paper, regenerated: a page with tables and figures, every number next to the published number. `paper --help`
  * lists the options; the Makefile passes them on.
  */
 #include <string.h>

@@ -186,7 +186,7 @@ int exp_paper_report_write(const struct exp_paper_findings *f, const struct exp_
 
 /* ---- numbers for people ---- */
 
-/* Prints a number of less than 10 with so many digits after the point, a larger one with fewer. */
+/* Prints a number of less than 10 with this many digits after the point, a larger number with fewer. */
 static void put_digits(double x, int digits, FILE *out)
 {
     double size = fabs(x);
@@ -212,7 +212,7 @@ static bool is_plain_number(const char *text)
     return end != text && !*end;
 }
 
-/* A size as people write it: in the largest unit that leaves a whole number. */
+/* Prints a size in the largest unit that leaves a whole number. */
 static void put_bytes(double x, FILE *out)
 {
     static const char *const units[] = { "bytes", "KiB", "MiB", "GiB" };
@@ -250,7 +250,7 @@ static void put_cell(double x, const char *unit, FILE *out)
     exp_paper_put_unit(x, unit, out);
 }
 
-/* ---- tables with a row per model and a column per view that has the number ---- */
+/* ---- tables with a row per model and a column per view with the number ---- */
 
 static const struct model_table {
     enum exp_paper_section section;
@@ -292,7 +292,7 @@ static void print_heading(const struct model_table *t, const struct exp_paper_se
     fprintf(out, "|\n");
 }
 
-/* Returns a number of a model, or of the models that another set has. */
+/* Returns a number of a model, or the mean over the models of another set. */
 static double number_of(const struct exp_paper_set *s, enum exp_paper_model_number of, int arg, size_t model,
                         const struct exp_paper_set *like)
 {
@@ -315,7 +315,7 @@ static void put_column(const struct model_table *t, const struct exp_paper_set *
         fprintf(out, " | %.2g / %.2g %%; %.2f", base, own, x);
 }
 
-/* Prints the paper's number and those of all columns: of a model, or means over the models that a column has. */
+/* Prints the paper's number and the numbers of all columns: of a model, or means over the models of a column. */
 static void print_row(const struct exp_paper_findings *f, const struct model_table *t, const struct exp_paper_set *set,
                       size_t n, size_t model, const struct exp_paper_set *like, FILE *out)
 {
@@ -332,11 +332,11 @@ static void print_row(const struct exp_paper_findings *f, const struct model_tab
     fprintf(out, " |\n");
 }
 
-/* A row for every choice of models that a column has: numbers of one row are means over the same models. */
+/* Prints a row for every choice of models in a column: numbers of a row are means over the same models. */
 static void print_means(const struct exp_paper_findings *f, const struct model_table *t,
                         const struct exp_paper_set *set, size_t n, FILE *out)
 {
-    for (size_t i = 0; i < n * f->models->n; i++) { /* those of more models first */
+    for (size_t i = 0; i < n * f->models->n; i++) { /* columns of most models first */
         size_t n_models = f->models->n - i / n, c = i % n, first = 0;
 
         while (set[first].models != set[c].models)
@@ -346,7 +346,7 @@ static void print_means(const struct exp_paper_findings *f, const struct model_t
     }
 }
 
-/* Prints what each of SConv's ways of packing contributes: vector-based packing, filters ahead. */
+/* Prints the gain by each of SConv's ways of packing: vector-based packing, filters ahead. */
 static void print_ablation(const struct exp_paper_findings *f, FILE *out)
 {
     static const struct {

@@ -15,9 +15,9 @@
 #include "experiments/observe/observe.h"
 #include "experiments/papers/paper/paper.h"
 
-#define ABOUT_FILE "about.txt" /* how a part was made, one line */
+#define ABOUT_FILE "about.txt" /* a line about how the part was made */
 
-/* A setting of one model: planned, named by a key of everything that its numbers depend on, and made. */
+/* A setting of a model: planned, with a key of everything that its numbers depend on, and made. */
 struct job {
     struct exp_paper_work *w;
     const struct exp_paper_setting *setting;
@@ -26,10 +26,10 @@ struct job {
     size_t model;
     struct exp_experiment e;
     char *folder, *key;            /* from malloc */
-    struct exp_measure_info *info; /* of what was timed: its reasons are those of the cases */
-    struct exp_observed *observed; /* likewise, of what was observed */
-    double peak;                   /* multiply-adds per ns, of what was timed; NaN: not known */
-    char about[768];               /* how it was made */
+    struct exp_measure_info *info; /* of a timed job; owns the reasons of the cases */
+    struct exp_observed *observed; /* of an observed job; owns the reasons of the cases */
+    double peak;                   /* multiply-adds per ns of the timed runs; NaN: not known */
+    char about[768];               /* about the making of the part */
     struct exp_why *why;
 };
 
@@ -38,7 +38,7 @@ static struct exp_rounds rounds_asked(const struct exp_paper_options *o)
     return exp_rounds_of(o->reps, 5, 100, o->limit);
 }
 
-/* Returns the state of the caches in which the job's layers begin. */
+/* Returns the state of the caches at the begin of the job's layers. */
 static enum exp_cache_state caches_of(const struct job *j)
 {
     return j->setting->kind == EXP_PAPER_TIMED ? (enum exp_cache_state)j->w->options->cache : j->setting->cache;
@@ -57,7 +57,7 @@ static void print_case(const struct exp_case *c, FILE *out)
     fprintf(out, " %s: %s\n", c->algo->name, plan);
 }
 
-/* Prints what times depend on beside the plans. */
+/* Prints the dependences of times beside the plans. */
 static void print_timing(const struct job *j, FILE *out)
 {
     const struct exp_rounds r = rounds_asked(j->w->options);
@@ -92,7 +92,7 @@ static int print_key(const struct job *j, FILE *out)
     return err;
 }
 
-/* Tells the parts of one machine apart. */
+/* Names the folder of a part among the parts of a machine. */
 static const char *how_of(const struct job *j)
 {
     return j->setting->kind == EXP_PAPER_OBSERVED ? "observed" : exp_cache_state_name(caches_of(j));
@@ -114,7 +114,7 @@ static int make_key(struct job *j)
     return err;
 }
 
-/* Tells whether the folder holds what this job would make. Numbers of sources that have no name are never kept. */
+/* Tells whether the folder holds the job's numbers. Numbers of sources without a name are never kept. */
 static bool is_kept(const struct job *j)
 {
     return exp_part_is_kept(j->folder, j->w->options->commit, j->key);
@@ -131,7 +131,7 @@ static void release_job(struct job *j)
     free(j->key);
 }
 
-/* ---- making it ---- */
+/* ---- making a part ---- */
 
 static struct exp_measure_options measuring(const struct job *j)
 {
@@ -217,7 +217,7 @@ static int write_made(const void *job, const struct exp_outdir *dir, struct exp_
     return err ? err : exp_outdir_write(dir, ABOUT_FILE, print_about, j, why);
 }
 
-/* Times, observes or has replayed, and writes the folder. Returns 0 or -errno with one line in why. */
+/* Times or observes, or takes replays, and writes the folder. Returns 0 or -errno with a line in why. */
 static int make_job(struct job *j)
 {
     int err = 0;
@@ -256,7 +256,7 @@ static int plan_job(struct job *j, struct exp_paper_work *w, size_t setting, siz
     return err ? err : make_key(j);
 }
 
-/* Plans each model of each setting and does something with it. */
+/* Plans each model of each setting, and calls then(). */
 static int for_all(struct exp_paper_work *w, int (*then)(struct job *j), struct exp_why *why)
 {
     int err = 0;
@@ -274,7 +274,10 @@ static int for_all(struct exp_paper_work *w, int (*then)(struct job *j), struct 
     return err;
 }
 
-/* Looks up what earlier experiments observed, where this run is not to observe and where nothing could be built. */
+/*
+ * Tells whether earlier experiments' observations are looked up: where this run does not observe, or nothing could be
+ * built.
+ */
 static bool is_looked_up(const struct exp_paper_work *w, const struct exp_paper_setting *setting)
 {
     return setting->kind == EXP_PAPER_OBSERVED && (w->options->observe == EXP_OBSERVE_NONE || !*w->options->guest);
@@ -303,7 +306,7 @@ static int set_up(struct exp_paper_work *w, struct exp_why *why)
 
 /* ---- forecasts ---- */
 
-/* Announces a layer that is timed or replayed. */
+/* Announces a layer to time or replay. */
 static void announce_layer(struct job *j, size_t l)
 {
     const struct exp_experiment *e = &j->e;
@@ -359,7 +362,7 @@ static int start_progress(struct exp_paper_work *w, struct exp_why *why)
 
 /* ---- the work ---- */
 
-/* Takes over what a part's folder says. */
+/* Reads a part's folder. */
 static int read_part(struct job *j)
 {
     char *about = exp_text_of(j->folder, ABOUT_FILE);
@@ -376,7 +379,7 @@ static int make_if_missing(struct job *j)
     bool kept = is_kept(j);
     int err = 0;
 
-    if (j->setting->kind == EXP_PAPER_REPLAYED) /* they are there */
+    if (j->setting->kind == EXP_PAPER_REPLAYED) /* replay_all() has made all */
         return read_part(j);
     j->w->n_kept += kept;
     if (!kept)
@@ -385,7 +388,7 @@ static int make_if_missing(struct job *j)
     return err ? err : read_part(j);
 }
 
-/* Writes a part as soon as it is replayed: an interruption later does not cost it. */
+/* Writes a part as soon as the part is replayed: an interruption later does not cost the part. */
 static int write_replayed(void *ctx, size_t index, struct exp_why *why)
 {
     struct job *j = ((struct job **)ctx)[index];
@@ -396,7 +399,7 @@ static int write_replayed(void *ctx, size_t index, struct exp_why *why)
     return err;
 }
 
-/* Replays the models of a setting that are missing, all together. */
+/* Replays the missing models of a setting, all together. */
 static int replay_jobs(struct exp_paper_work *w, struct job *job, size_t n, struct exp_why *why)
 {
     struct exp_experiment *experiment[EXP_MAX_MODELS];

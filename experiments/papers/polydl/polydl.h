@@ -2,8 +2,8 @@
  * Holds what is known of layers and their variants, once they are generated, timed and simulated: rankings are made of
  * it, and judged by it.
  *
- * A layer's variants are timed in turns, in the same rounds, so that their times compare; on one thread with one image,
- * and on two with an image each (PolyDL: 28 images on 28 cores). What is simulated is one thread's work on one image,
+ * A layer's variants are timed in turns, in the same rounds, so that their times compare; on a single thread with a single image,
+ * and on two with an image each (PolyDL: 28 images on 28 cores). What is simulated is a single thread's work on a single image,
  * with cold caches.
  */
 #ifndef EXPERIMENTS_PAPERS_POLYDL_POLYDL_H
@@ -47,7 +47,7 @@ struct exp_polydl_simulated {
     double cycles;         /* issue and waiting for loads, as exp_estimate_phases; NaN if the machine does not say */
     double traffic_cycles; /* issue, and every line that moves between levels, either way, by the outer one's bandwidth
                               (exp_sources_of); NaN likewise */
-    double seconds;        /* that the simulation took, of one thread; 0 if nobody looked */
+    double seconds;        /* that the simulation took, of a single thread; 0 if nobody looked */
 };
 
 struct exp_polydl_variant {
@@ -56,7 +56,7 @@ struct exp_polydl_variant {
     struct exp_polydl_simulated simulated[EXP_N_POLYDL_REPLAYS];
 };
 
-/* A layer's variants are held against these baselines; all run on one thread and one image. */
+/* A layer's variants are held against these baselines; all run on a single thread and a single image. */
 #define EXP_EACH_POLYDL_BASELINE(X)                                                                                    \
     X(EXP_POLYDL_LOOPS, "loops", "the loops of Figure 8 or 16 as the compiler makes them")                             \
     X(EXP_POLYDL_MICRO, "microkernel", "Figure 8's order around the micro-kernel; of a GEMM: tiles of 16")             \
@@ -73,9 +73,9 @@ extern const char *const exp_polydl_baseline_names[EXP_N_POLYDL_BASELINES];
 
 struct exp_polydl_layer {
     const char *model, *name;
-    struct exp_variant_source source; /* with one image */
+    struct exp_variant_source source; /* with a single image */
     const struct conv_problem *shape; /* the convolution; a GEMM is one of K channels, N filters and M windows, 1x1 */
-    double flops;                     /* two per multiply-add, of one image */
+    double flops;                     /* two per multiply-add, of a single image */
     char why[160];                    /* "": it has variants */
     struct exp_variants variants;
     struct exp_polydl_variant *of; /* [variants.n] what is known of each */
@@ -106,7 +106,7 @@ int exp_polydl_models(struct exp_models *m, const char *list, const char *patter
 
 /*
  * Generates the variants of all layers (exp_variants_make). A layer that has none says why. Models and machine must
- * outlive p. Returns 0, or -EINVAL with one line in why for variants that cannot be, or if no layer has any.
+ * outlive p. Returns 0, or -EINVAL with a line in why for variants that cannot be, or if no layer has any.
  */
 int exp_polydl_plan(struct exp_polydl *p, const struct exp_models *m, const struct sim_machine *machine,
                     const char *variants, struct exp_why *why);

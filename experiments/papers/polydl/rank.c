@@ -135,7 +135,7 @@ static void add_pair(struct pairs *to, const struct ranked *c, size_t n, size_t 
     pair->winner = second_ns < first_ns;
 }
 
-/* Makes the pairs of the layers on one side: all of a layer, or a sample. Returns how many layers have some. */
+/* Makes the pairs of the layers on a single side: all of a layer, or a sample. Returns how many layers have some. */
 static size_t collect(struct pairs *to, const struct exp_rank *r, enum exp_polydl_threads threads, bool is_training)
 {
     const size_t n_statistics = r->analyses.sources[threads].n_caches + 1;
@@ -213,7 +213,7 @@ static unsigned *play(const struct exp_rank_net *net, const struct ranked *c)
     return wins;
 }
 
-/* ---- judging one layer ---- */
+/* ---- judging a single layer ---- */
 
 static bool is_ranked(const double *costs, const double *times, size_t i)
 {

@@ -32,7 +32,7 @@ enum exp_ranking { EXP_EACH_RANKING(EXP_RANKING_NUMBER) EXP_N_RANKINGS };
 extern const struct exp_ranking_words {
     const char *name;    /* in columns */
     const char *title;   /* in figures */
-    const char *meaning; /* one line */
+    const char *meaning; /* a line */
 } exp_rankings[EXP_N_RANKINGS];
 
 /*
@@ -85,13 +85,13 @@ struct exp_rank {
 
 /*
  * Analyses all variants on n_jobs threads, trains the nets, and judges. p must outlive r; progress may be NULL. Returns
- * 0; -EINTR or another -errno, with one line in why.
+ * 0; -EINTR or another -errno, with a line in why.
  */
 int exp_rank_make(struct exp_rank *r, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,
                   struct exp_why *why);
 void exp_rank_release(struct exp_rank *r); /* { 0 } is fine */
 
-/* Judges one ranking of a layer: costs[n] beside times[n], those of all variants; what is not known is NaN. */
+/* Judges a single ranking of a layer: costs[n] beside times[n], those of all variants; what is not known is NaN. */
 struct exp_rank_verdict exp_rank_judge(const double *costs, const double *times, size_t n);
 
 /* ---- what each ranking is worth over many layers ---- */
@@ -136,7 +136,7 @@ struct exp_rank_total {
     double most_seconds;
 };
 
-/* Sums one ranking up. model, unless NULL, takes the layers of that model alone. */
+/* Sums a single ranking up. model, unless NULL, takes the layers of that model alone. */
 struct exp_rank_total exp_rank_total_of(const struct exp_rank *r, enum exp_polydl_threads threads,
                                         enum exp_ranking ranking, enum exp_rank_part part, const char *model);
 

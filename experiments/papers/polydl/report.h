@@ -9,7 +9,7 @@
  *   analyses.csv   what the analyses say of each variant
  *   learning.csv   the net's loss, epoch by epoch
  *   net_1.txt, net_2.txt   the nets for one and two threads (learn/rank_net.h)
- *   printed.csv    the numbers that PolyDL prints, and ours, on one thread of another computer
+ *   printed.csv    the numbers that PolyDL prints, and ours, on a single thread of another computer
  */
 #ifndef EXPERIMENTS_PAPERS_POLYDL_REPORT_H
 #define EXPERIMENTS_PAPERS_POLYDL_REPORT_H
@@ -34,7 +34,7 @@ extern const struct rec_table exp_polydl_variants_table, exp_polydl_baselines_ta
     exp_rank_layers_table, exp_rank_totals_table, exp_rank_picks_table, exp_rank_analyses_table,
     exp_rank_learning_table, exp_rank_printed_table;
 
-/* Writes the files into an open folder. Returns 0, or -errno with one line in why. */
+/* Writes the files into an open folder. Returns 0, or -errno with a line in why. */
 int exp_rank_write(const struct exp_rank_results *x, const struct exp_outdir *dir, struct exp_why *why);
 
 /* Writes the one of them that is made of <experiments_dir>/published/others.csv. Returns likewise. */

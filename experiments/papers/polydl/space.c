@@ -223,7 +223,7 @@ static int read_word(struct reading *r, const char *word, struct loop *l)
     return *end || !l->step ? refuse_name(r, word) : 0;
 }
 
-/* Adds a loop that was read; one that has one iteration is none, and one behind its own tiles is the same as both. */
+/* Adds a loop that was read; one that has a single iteration is none, and one behind its own tiles is the same as both. */
 static int add(struct reading *r, const char *word, struct loop l)
 {
     struct loop *last = r->n_loops ? &r->loop[r->n_loops - 1] : NULL;

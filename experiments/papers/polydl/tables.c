@@ -212,7 +212,7 @@ static double slower_half(const struct exp_polydl_time *t)
     return fmax(t->half_ns[0], t->half_ns[1]);
 }
 
-/* Returns the faster half of the rounds; of a single round there is one half. */
+/* Returns the faster half of the rounds; of a single round there is a single half. */
 static double faster_half(const struct exp_polydl_time *t)
 {
     return t->half_ns[1] > 0 ? fmin(t->half_ns[0], t->half_ns[1]) : t->half_ns[0];
@@ -426,7 +426,7 @@ static const struct rec_field total_columns[] = {
 
 const struct rec_table exp_rank_totals_table = REC_TABLE("totals.csv", total_columns, TOTAL);
 
-/* Puts the totals of a part; of one model alone unless that is NULL. */
+/* Puts the totals of a part; of a single model alone unless that is NULL. */
 static void put_part(struct exp_csv *csv, const struct exp_rank *r, enum exp_rank_part part, const char *model)
 {
     for (size_t i = 0; i < EXP_N_POLYDL_THREADS * EXP_N_RANKINGS; i++) {

@@ -94,7 +94,7 @@ static struct tiling whole_tiles(const struct exp_space *s)
     return t;
 }
 
-/* Adds the tiled orders of a convolution with one dimension tiled at a time: by halves, as long as they divide. */
+/* Adds the tiled orders of a convolution with a single dimension tiled at a time: by halves, as long as they divide. */
 static void add_conv_tiles(struct list *l)
 {
     for (size_t order = 0; order < N_CONV_TILED; order++) {
@@ -146,7 +146,7 @@ static struct cuts cuts_of(uint64_t extent)
     return c;
 }
 
-/* Adds a GEMM's order unless its parallel loop would have one iteration. */
+/* Adds a GEMM's order unless its parallel loop would have a single iteration. */
 static void add_gemm(struct list *l, size_t order, const struct tiling *t)
 {
     const size_t d = exp_space_dim(l->space, gemm_parallel[order], 1);

@@ -70,12 +70,12 @@ struct exp_variant_source {
 
 /*
  * Returns the largest of PolyDL's blocks, 64, 32 and 16, that divides a convolution's channels and filters; or 0 with
- * one line in why: for a layer whose channels would need padding, with groups or with dilation.
+ * a line in why: for a layer whose channels would need padding, with groups or with dilation.
  */
 uint64_t exp_variant_block(const struct conv_problem *p, struct exp_why *why);
 
 /*
- * Makes the variant that a text describes. Returns 0; -EINVAL with one line in why: for a loop that is not one, a tile
+ * Makes the variant that a text describes. Returns 0; -EINVAL with a line in why: for a loop that is not one, a tile
  * that does not divide, a dimension that is not walked to its end, or a parallel loop and the dependence that forbids
  * it.
  */
@@ -104,7 +104,7 @@ struct exp_variants {
  *   a number       so many of paper and all, the first of paper and then a sample that is always the same
  *   else           exp_variant_read's texts, comma-separated
  *
- * No two are the same nest. Returns 0, or -EINVAL with one line in why.
+ * No two are the same nest. Returns 0, or -EINVAL with a line in why.
  */
 int exp_variants_make(struct exp_variants *v, const struct exp_variant_source *s, const char *wanted,
                       struct exp_why *why);

@@ -37,7 +37,7 @@ static void print_sections(const struct vyasa_code *c, FILE *out)
     }
 }
 
-/* Prints a kernel: one line per bundle, in front the registers that hold something, vl0 vh0 ... vh7. */
+/* Prints a kernel: a line per bundle, in front the registers that hold something, vl0 vh0 ... vh7. */
 static void print_kernel(const struct vyasa_code *c, const struct vyasa_section *s, FILE *out)
 {
     uint16_t *held = exp_new(c->body.interval, sizeof *held);

@@ -298,7 +298,7 @@ static double predict(const struct vyasa_work *w, unsigned bits, const char *onl
     return mean_of(&sums);
 }
 
-/* Filters and input in the same banks: one load a cycle, and the idle cycles are fitted again. */
+/* Filters and input in the same banks: a single load a cycle, and the idle cycles are fitted again. */
 static int share_banks(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why)
 {
     static const char shared[] = "filters and input share banks: one load a cycle; fitted again";

@@ -14,11 +14,11 @@ enum { VYASA_SHIFT_16 = 10, VYASA_SHIFT_32 = 24 }; /* outputs are sums without t
 struct vyasa_workload {
     enum vyasa_group group;
     const char *name, *layouts;
-    struct vyasa_problem problem;  /* of one part */
+    struct vyasa_problem problem;  /* of a single part */
     unsigned parts;                /* a workload that does not fit runs in as many, one after the other */
     bool has_schedule;             /* the paper prints one */
     struct vyasa_schedule printed; /* that */
-    bool is_moved;                 /* but for its pipelined loop, which has one iteration */
+    bool is_moved;                 /* but for its pipelined loop, which has a single iteration */
 };
 
 /* A row of vyasa.csv. Cycles are those of the model. */
@@ -84,7 +84,7 @@ void vyasa_work_release(struct vyasa_work *w);
  */
 int vyasa_fit(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why);
 
-/* Compiles, tunes, simulates and checks a workload. Returns 0 or -errno with one line in why. */
+/* Compiles, tunes, simulates and checks a workload. Returns 0 or -errno with a line in why. */
 int vyasa_run(struct vyasa_work *w, size_t i, struct exp_why *why);
 
 /*

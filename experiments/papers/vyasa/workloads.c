@@ -110,7 +110,7 @@ static enum vyasa_loop loop(struct reader *r, const char *column, size_t at)
     return found ? (enum vyasa_loop)(found - loops) : VYASA_X;
 }
 
-/* A pipelined loop of one iteration is no loop: then it is x. */
+/* A pipelined loop of a single iteration is no loop: then it is x. */
 static void read_schedule(struct reader *r, struct vyasa_workload *w)
 {
     struct vyasa_schedule *s = &w->printed;

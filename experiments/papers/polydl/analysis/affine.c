@@ -129,7 +129,7 @@ struct maps {
     isl_map *parallel;
 };
 
-/* Makes the dependences of one access on another that a loop carries: pairs of iterations. */
+/* Makes the dependences of a single access on another that a loop carries: pairs of iterations. */
 static isl_map *pairs(const struct maps *m, const struct exp_affine_nest *n, size_t source, size_t target, size_t loop)
 {
     isl_map *same =
@@ -269,7 +269,7 @@ static bool write_the_same(isl_ctx *ctx, const struct exp_affine_nest *a, const 
            is_true(isl_set_is_equal, written(ctx, a), written(ctx, b));
 }
 
-/* Tells whether a nest writes each element in one iteration: |iterations| = |elements|. */
+/* Tells whether a nest writes each element in a single iteration: |iterations| = |elements|. */
 static bool writes_once(isl_ctx *ctx, const struct exp_affine_nest *n)
 {
     isl_map *map = touches(ctx, n, only_write(n));
@@ -282,7 +282,7 @@ static bool writes_once(isl_ctx *ctx, const struct exp_affine_nest *n)
 /* Says which accesses are looked at. */
 enum wanted { ANY, WRITES };
 
-/* Tells whether wanted accesses of one nest touch what those of another one do. */
+/* Tells whether wanted accesses of a single nest touch what those of another one do. */
 static bool touch_the_same(isl_ctx *ctx, const struct exp_affine_nest *a, enum wanted of_a,
                            const struct exp_affine_nest *b, enum wanted of_b)
 {
@@ -321,7 +321,7 @@ static bool reads_neighbours(isl_ctx *ctx, const struct exp_affine_nest *n)
     return false;
 }
 
-/* Marks the loops that carry writes of one element to later writes of it. */
+/* Marks the loops that carry writes of a single element to later writes of it. */
 static void mark_reduction(isl_ctx *ctx, const struct exp_affine_nest *n, struct exp_fusion *f)
 {
     isl_map *writes = touches(ctx, n, only_write(n));

@@ -43,7 +43,7 @@ struct exp_affine_nest {
 /* Returns the first access to the array of an access. */
 size_t exp_affine_first_access(const struct exp_affine_nest *n, size_t access);
 
-/* One iteration of a nest. */
+/* A single iteration of a nest. */
 struct exp_affine_point {
     uint64_t at[EXP_AFFINE_MAX_LOOPS];
 };
@@ -58,7 +58,7 @@ enum exp_dependence_kind {
 };
 
 /*
- * The pairs of iterations that access the same element and differ first in one loop, which carries the dependence.
+ * The pairs of iterations that access the same element and differ first in a single loop, which carries the dependence.
  * Accesses of equal subscripts have the same pairs and are one dependence.
  */
 struct exp_dependence {
@@ -110,7 +110,7 @@ struct exp_fusion {
 extern const char *const exp_fusion_reasons[EXP_N_FUSION_VERDICTS];
 
 /*
- * Decides. Arrays are the same if their names are; each nest writes one array by one access. Returns 0, or -EINVAL for
+ * Decides. Arrays are the same if their names are; each nest writes one array by a single access. Returns 0, or -EINVAL for
  * a nest that writes none, or several.
  */
 int exp_fuse(const struct exp_affine_nest *heavy, const struct exp_affine_nest *between, size_t n_between,

@@ -13,7 +13,7 @@
 
 enum { FIRST_SHARED_LEVELS = 3, ELEMENT_BYTES = sizeof(float) };
 
-/* Returns the bandwidth that is stated, or one line in every latency. */
+/* Returns the bandwidth that is stated, or a line in every latency. */
 static double bandwidth(double stated, double line_bytes, double latency)
 {
     if (stated > 0)
@@ -52,7 +52,7 @@ struct exp_sources exp_sources_of(const struct sim_machine *m, unsigned n_cores)
 
 enum {
     MAX_BOXES = 2 * EXP_AFFINE_MAX_LOOPS + 2,
-    MAX_SETS = (EXP_AFFINE_MAX_ACCESSES * MAX_BOXES + 63) / 64 * 64, /* products of one array */
+    MAX_SETS = (EXP_AFFINE_MAX_ACCESSES * MAX_BOXES + 63) / 64 * 64, /* products of a single array */
 };
 
 /* ---- iterations ---- */
@@ -404,7 +404,7 @@ double exp_working_sets_cost(const struct exp_resident *r, const struct exp_sour
     return cost;
 }
 
-/* ---- what one variant costs ---- */
+/* ---- what a single variant costs ---- */
 
 /* Makes the variant as so many threads run it. One runs every loop in sequence; two have an image each around them. */
 static int variant_of_threads(struct exp_variant *v, const struct exp_polydl_layer *l, size_t variant,

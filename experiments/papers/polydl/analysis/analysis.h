@@ -35,7 +35,7 @@ struct exp_sources {
 /*
  * Reads them off a machine of n_cores busy cores (at least 1), which share its last cache equally if it has three or
  * more. A bandwidth that the machine file does not state is, of the first cache, what the core can load per cycle;
- * else, and if the core's is not stated either, one line in every latency: what reads give that wait for each other.
+ * else, and if the core's is not stated either, a line in every latency: what reads give that wait for each other.
  */
 struct exp_sources exp_sources_of(const struct sim_machine *m, unsigned n_cores);
 
@@ -50,7 +50,7 @@ struct exp_sources exp_sources_of(const struct sim_machine *m, unsigned n_cores)
 /*
  * Stores the number of distinct elements, of all arrays together, that iterations from first to last (both of them
  * included, in the order of the loops) read or write. Returns 0, or -EINVAL if last comes before first. The subscripts
- * of one access must use different loops.
+ * of a single access must use different loops.
  */
 int exp_footprint_between(const struct exp_affine_nest *n, const struct exp_affine_point *first,
                           const struct exp_affine_point *last, uint64_t *elements);
@@ -108,7 +108,7 @@ struct exp_haystack {
 enum { EXP_HAYSTACK_CALLS = 1 << 19 }; /* of a nest with more than these the first ones are counted */
 
 /*
- * Counts the misses of a variant, as one thread runs it all. Returns 0, or -ENOMEM. Takes some 100 ns for each operand
+ * Counts the misses of a variant, as a single thread runs it all. Returns 0, or -ENOMEM. Takes some 100 ns for each operand
  * of a call, because lines that are always used together are used as one.
  */
 int exp_haystack_count(struct exp_haystack *h, const struct exp_variant *v, const struct exp_sources *s);
@@ -118,15 +118,15 @@ double exp_haystack_cycles(const struct exp_haystack *h, const struct exp_source
 
 /* ---- all of them, of each variant of each layer ---- */
 
-/* Holds what the analyses say of one variant. */
+/* Holds what the analyses say of a single variant. */
 struct exp_analysis {
-    /* PolyDL's. On one thread, all loops are sequential and the last cache is its own; two have an image each, or share
+    /* PolyDL's. On a single thread, all loops are sequential and the last cache is its own; two have an image each, or share
        the parallel loop of a GEMM, and the last cache. */
     struct {
         struct exp_resident resident;
         double cost, seconds;
     } polydl[EXP_N_POLYDL_THREADS];
-    /* HayStack's, of one thread. */
+    /* HayStack's, of a single thread. */
     struct exp_haystack haystack;
     double haystack_cycles, haystack_seconds;
 };
@@ -141,7 +141,7 @@ struct exp_analyses {
 double exp_analyses_seconds(const struct exp_polydl *p, size_t n_jobs);
 
 /*
- * Analyses all variants, on n_jobs threads. progress may be NULL. Returns 0, or -EINTR or another -errno with one line
+ * Analyses all variants, on n_jobs threads. progress may be NULL. Returns 0, or -EINTR or another -errno with a line
  * in why.
  */
 int exp_analyses_make(struct exp_analyses *a, const struct exp_polydl *p, size_t n_jobs, struct exp_progress *progress,

@@ -19,7 +19,7 @@ struct line_run {
 };
 
 struct call_lines {
-    uint64_t step[EXP_AFFINE_MAX_LOOPS]; /* elements from one iteration of each loop to the next */
+    uint64_t step[EXP_AFFINE_MAX_LOOPS]; /* elements from a single iteration of each loop to the next */
     uint64_t first_element;              /* of the iteration 0, 0, ... */
     uint64_t unit;                       /* calls begin at multiples of it after the first element */
     uint64_t n_lines;                    /* of the whole tensor */
@@ -31,7 +31,7 @@ enum { N_INNER = 3 };
 
 static const uint32_t NONE = UINT32_MAX;
 
-/* ---- one call ---- */
+/* ---- a single call ---- */
 
 /* The elements of a call: rows of neighbours, at sums of multiples of two steps. */
 struct rows {

@@ -2,7 +2,7 @@
  * Operators fused and apart (PolyDL section 6.4, Figures 20 and 21): batch normalisation with ReLU, on a layer's
  * output, and the convolution itself with ReLU6. Each is run as two passes, as one, and by oneDNN as one.
  *
- * The paper has 28 images, whose tensors no cache holds; of one image the second pass finds the first one's output in a
+ * The paper has 28 images, whose tensors no cache holds; of a single image the second pass finds the first one's output in a
  * cache. The number of images is the caller's. The fused convolution is sconv_tuned, whose epilogue applies ReLU6 to a
  * tile that is still in the first cache; PolyDL splits the last iteration of the reduction off its own nest.
  */
@@ -77,7 +77,7 @@ int exp_fused_measure(struct exp_fused *f, const struct exp_polydl_timing *t, co
 int exp_fused_simulate(struct exp_fused *f, const struct exp_setup *setup, const struct exp_tasks_options *o,
                        struct exp_tasks_counts *counts, struct exp_why *why);
 
-/* Returns how long these take on a usual computer, on one thread; t is NULL: simulating. */
+/* Returns how long these take on a usual computer, on a single thread; t is NULL: simulating. */
 double exp_fused_seconds(const struct exp_fused *f, const struct exp_polydl_timing *t);
 
 /* ---- results: fusion.csv, its figure and the answer ---- */
@@ -88,7 +88,7 @@ extern const struct rec_table exp_fused_table;
 double exp_fused_speedup(const struct exp_fused *f, enum exp_fused_pair pair, enum exp_fused_way over);
 
 /*
- * Writes fusion.csv into an open folder; `run` says what was run, with its commit. Returns 0, or -errno with one line
+ * Writes fusion.csv into an open folder; `run` says what was run, with its commit. Returns 0, or -errno with a line
  * in why.
  */
 int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, const char *run, const char *untimed,

@@ -258,7 +258,7 @@ static int time_pair(struct bench *b, enum exp_fused_pair pair, struct exp_fused
     return exp_turns_take(turn, n, &turns, t->ruler);
 }
 
-/* Times one layer: fills its times. Returns 0; -EINTR; -EILSEQ if ways differ; with one line in why. */
+/* Times a single layer: fills its times. Returns 0; -EINTR; -EILSEQ if ways differ; with a line in why. */
 static int time_layer(struct exp_fused_layer *l, const struct exp_polydl_timing *t, struct exp_why *why)
 {
     struct bench b = { .in = NULL };

@@ -147,7 +147,7 @@ void exp_rank_net_output(const struct exp_rank_net *net, const double *input, do
     memcpy(output, s.out[EXP_RANK_LAYERS], EXP_RANK_OUTPUTS * sizeof *output);
 }
 
-/* Returns the cross entropy of one pair. */
+/* Returns the cross entropy of a single pair. */
 static double cross_entropy(const struct signals *s, unsigned winner)
 {
     const double likely = s->out[EXP_RANK_LAYERS][winner];
@@ -190,7 +190,7 @@ static void return_layer(const struct exp_rank_net *net, size_t layer, const dou
         by_sum[k] = by_input[k] * slope(layers[layer - 1].activation, s->sum[layer - 1][k]);
 }
 
-/* Adds what the loss of one pair changes by, a share of it. Of softmax and cross entropy that is output - wanted. */
+/* Adds what the loss of a single pair changes by, a share of it. Of softmax and cross entropy that is output - wanted. */
 static void return_pair(const struct exp_rank_net *net, const struct signals *s, unsigned winner, double share,
                         double *gradient)
 {

@@ -86,8 +86,8 @@ void exp_rank_net_tournament(const struct exp_rank_net *net, const double *stati
  */
 
 /*
- * Writes a net; note, one line, says what it was trained on. The file is complete or not there. Returns 0, or -errno
- * with one line in why.
+ * Writes a net; note, a line, says what it was trained on. The file is complete or not there. Returns 0, or -errno
+ * with a line in why.
  */
 int exp_rank_file_write(const struct exp_rank_net *net, const char *path, const char *note, struct exp_why *why);
 

@@ -26,7 +26,7 @@ struct exp_dnnl_op {
     float *out;
 };
 
-/* Asks for one thread, and for no wider vectors than this program may use, unless the user said how wide. */
+/* Asks for a single thread, and for no wider vectors than this program may use, unless the user said how wide. */
 static void set_environment(void)
 {
     const char *isa = sim_cpu_has(CPU_ISA_AVX512) ? "AVX512_CORE" : sim_cpu_has(CPU_ISA_AVX2) ? "AVX2" : "SSE41";

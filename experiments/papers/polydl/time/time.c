@@ -40,7 +40,7 @@ struct bench {
     struct exp_watch watch; /* the ruler's */
     struct operands operands;
     struct baselines baselines;
-    struct sconv_team *team; /* of two; NULL: only one thread is timed yet */
+    struct sconv_team *team; /* of two; NULL: only a single thread is timed yet */
 };
 
 /* Says which iterations of an outermost loop are timed: the first of so many; all 0: everything. */
@@ -152,7 +152,7 @@ static const float *tensor_of_sconv(const struct baselines *r, enum conv_tensor 
 
 /*
  * Prepares them for a layer. Base is there for a convolution only. What is not there is not run. Must stay where it is.
- * Returns 0, or -errno with one line in why.
+ * Returns 0, or -errno with a line in why.
  */
 static int open_baselines(struct baselines *r, const struct exp_polydl_layer *l, const struct exp_polydl_timing *t,
                           struct exp_why *why)
@@ -340,7 +340,7 @@ static struct exp_turn turn_of(struct runner *r, struct exp_polydl_time *time)
 
 /*
  * Long runs have no others before them than those of check(), if any. The ruler sees the calling thread's core: it
- * stands beside runs of one thread only.
+ * stands beside runs of a single thread only.
  */
 static struct exp_turns turns_of(const struct bench *b, uint64_t budget_ns, size_t n, uint64_t (*now_ns)(void))
 {

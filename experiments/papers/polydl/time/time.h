@@ -1,6 +1,6 @@
 /*
  * Times of a layer's variants, in turns, and of what they are held against: each timed run follows an untimed one of
- * its own, unless runs are long. One image and the thread's own clock; or an image for each thread, which a GEMM does
+ * its own, unless runs are long. A single image and the thread's own clock; or an image for each thread, which a GEMM does
  * not have: its threads share the parallel loop; and the wall's clock.
  *
  * Variants that are about as fast as the fastest one have more rounds, until the clock repeats itself (exp_turns_run).
@@ -29,12 +29,12 @@ struct exp_polydl_timing {
     uint64_t budget_ns;      /* of each variant, half of it on two threads */
     uint64_t refine_ns;      /* the same, which the variants of a layer that lead may have in all (exp_turns_run) */
     unsigned n_threads;      /* up to so many are timed */
-    struct exp_ruler *ruler; /* beside each timing of one thread, which are taken again for that long; or NULL */
+    struct exp_ruler *ruler; /* beside each timing of a single thread, which are taken again for that long; or NULL */
 };
 
 /*
  * Times a layer that has variants: fills the times of *l. Returns 0; -EINTR; -EILSEQ if two outputs are not the same;
- * with one line in why.
+ * with a line in why.
  */
 int exp_polydl_time(struct exp_polydl_layer *l, const struct exp_polydl_timing *t, struct exp_why *why);
 
@@ -80,7 +80,7 @@ void exp_polydl_time_move(struct exp_result_moving *x, const char *prefix, struc
 /* Returns pages of memory for tensors, from malloc; nothing is set. The program ends where there is none. */
 void *exp_polydl_pages(size_t bytes);
 
-/* Says which computer takes times: its name and CPU; from malloc. Returns 0, or -errno with one line in why. */
+/* Says which computer takes times: its name and CPU; from malloc. Returns 0, or -errno with a line in why. */
 int exp_polydl_computer(char **text, struct exp_why *why);
 
 /* Times all layers, one after the other. Returns as exp_tasks_run. */
@@ -91,7 +91,7 @@ int exp_polydl_measure(struct exp_polydl *p, const struct exp_polydl_timing *t, 
 int exp_polydl_simulate(struct exp_polydl *p, const struct conv_small *small, const struct exp_tasks_options *o,
                         struct exp_tasks_counts *counts, struct exp_why *why);
 
-/* Tells how long these take on a usual computer, on one thread; t is NULL: simulating. */
+/* Tells how long these take on a usual computer, on a single thread; t is NULL: simulating. */
 double exp_polydl_seconds(const struct exp_polydl *p, const struct exp_polydl_timing *t);
 
 /*
@@ -143,7 +143,7 @@ int exp_turns_take(struct exp_turn *turn, size_t n, const struct exp_turns *t, s
 
 /* ---- plans in this project's algorithms ---- */
 
-/* Holds one layer's plans, as an experiment of one layer. */
+/* Holds a single layer's plans, as an experiment of a single layer. */
 struct exp_layer_plans {
     struct exp_layer layer;
     struct exp_model model;
@@ -167,7 +167,7 @@ const struct exp_case *exp_layer_plans_case(const struct exp_layer_plans *p, con
 size_t exp_loops_iterations(const struct exp_variant_source *s);
 
 /*
- * Adds the first iterations of the outermost loop, of one image's convolution in blocked layouts or of the GEMM, to C.
+ * Adds the first iterations of the outermost loop, of a single image's convolution in blocked layouts or of the GEMM, to C.
  */
 void exp_loops_run(const struct exp_variant_source *s, size_t n_iterations, const float *a, const float *b, float *c);
 

@@ -45,7 +45,7 @@ long vyasa_output_at(const struct vyasa_shape *t, unsigned output)
     return jam_offset(t, VYASA_OUT, output);
 }
 
-/* ---- triplets, in pairs where two go into the columns of one operation ---- */
+/* ---- triplets, in pairs where two go into the columns of a single operation ---- */
 
 static struct vyasa_mac *add(struct vyasa_body *b)
 {

@@ -99,7 +99,7 @@ static void pack_input(const struct vyasa_shape *t, const struct vyasa_tensors *
     }
 }
 
-/* Puts the filters of one operation in one iteration of loop k where the operation reads them. */
+/* Puts the filters of a single operation in a single iteration of loop k where the operation reads them. */
 static void pack_operation(const struct vyasa_code *code, const struct vyasa_mac *m, unsigned iteration,
                            const struct vyasa_tensors *from, uint8_t *memory)
 {

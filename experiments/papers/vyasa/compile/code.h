@@ -27,7 +27,7 @@ struct vyasa_code {
 };
 
 /*
- * Compiles. *code must stay where it is. Returns 0, or with one line in why: what vyasa_shape returns; -E2BIG if
+ * Compiles. *code must stay where it is. Returns 0, or with a line in why: what vyasa_shape returns; -E2BIG if
  * vectors or the program are too large; -ENOBUFS if there are not enough registers or accumulators; -ERANGE if the
  * network cannot select operands or there is no schedule. On failure *code is empty.
  */
@@ -35,7 +35,7 @@ int vyasa_compile(struct vyasa_code *code, const struct vyasa_problem *p, const 
                   const struct aie_params *params, struct exp_why *why);
 void vyasa_code_release(struct vyasa_code *code);
 
-/* Puts bundles together; its parts are compiled: the body is scheduled. Returns 0, or -E2BIG with one line in why. */
+/* Puts bundles together; its parts are compiled: the body is scheduled. Returns 0, or -E2BIG with a line in why. */
 int vyasa_emit(struct vyasa_code *code, struct exp_why *why);
 
 /* Brings plain tensors into the layouts of the schedule, and the output back. memory as large as params say. */
@@ -43,7 +43,7 @@ void vyasa_pack(const struct vyasa_code *code, const struct vyasa_tensors *t, ui
 void vyasa_unpack(const struct vyasa_code *code, const uint8_t *memory, struct vyasa_tensors *t);
 
 /*
- * Runs the program in the simulator on these tensors. Returns 0, or what aie_core_run does with one line in why; counts
+ * Runs the program in the simulator on these tensors. Returns 0, or what aie_core_run does with a line in why; counts
  * are there in any case.
  */
 int vyasa_simulate(const struct vyasa_code *code, struct vyasa_tensors *t, struct aie_counts *counts,

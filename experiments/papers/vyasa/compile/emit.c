@@ -2,7 +2,7 @@
  * From a schedule to bundles. A row is one run of the pipelined loop:
  *
  *     prologue    passes that begin iterations
- *     kernel      one pass in a loop of the hardware
+ *     kernel      a single pass in a loop of the hardware
  *     epilogue    passes that end iterations
  *
  * Without seams, the epilogue of a row and the prologue of the next one are the same passes ("transition"), reached

@@ -2,7 +2,7 @@
  * A cycle for everything. Operations keep their order, one per cycle if nothing is in the way; loads arrive between the
  * last reader of what was in their registers and their own first reader; stores read an accumulator between its last
  * result and the first one of the next output. All of it repeats after the initiation interval, in which each unit and
- * each part of memory has one access per cycle, loads together two.
+ * each part of memory has a single access per cycle, loads together two.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -171,7 +171,7 @@ int vyasa_shape(struct vyasa_shape *t, const struct vyasa_problem *p, const stru
 long vyasa_step(const struct vyasa_shape *t, enum vyasa_tensor tensor, enum vyasa_loop loop)
 {
     const struct vyasa_schedule *s = t->s;
-    /* Filters in the order of use have one block for all jammed k; far parts advance together. */
+    /* Filters in the order of use have a single block for all jammed k; far parts advance together. */
     const bool together = loop == VYASA_K && ((tensor == VYASA_OF_Z && s->in_use_order) || s->is_far);
     const unsigned outputs = t->span[loop] * (together ? 1 : s->jam[loop]);
 

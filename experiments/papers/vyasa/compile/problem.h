@@ -15,7 +15,7 @@
 enum vyasa_kind {
     VYASA_REGULAR,   /* each of k filters reads all c channels */
     VYASA_DEPTHWISE, /* filter k reads channel k; c is 1 */
-    VYASA_3D,        /* k is the depth of the output, one filter of d planes; c is 1 */
+    VYASA_3D,        /* k is the depth of the output, a single filter of d planes; c is 1 */
 };
 
 struct vyasa_problem {

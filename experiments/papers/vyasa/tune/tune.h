@@ -20,7 +20,7 @@ struct vyasa_found {
 
 /*
  * Finds the schedule with the fewest cycles: schedules are compiled in the order of the cycles that their operations
- * need, until no other can be better than the best one by more than 1 in 400. Returns 0; -ERANGE with one line in why
+ * need, until no other can be better than the best one by more than 1 in 400. Returns 0; -ERANGE with a line in why
  * if none can be compiled, such as the last one's reason.
  */
 int vyasa_tune(struct vyasa_found *found, const struct vyasa_problem *p, const struct vyasa_space *space,
