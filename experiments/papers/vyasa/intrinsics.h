@@ -1,7 +1,7 @@
 /*
- * The AI Engine's vector intrinsics that generated convolutions use, for any C compiler: what they compute, not how
- * fast. Names and arguments are the vendor's (UG1078, UG1079); nothing else of the project is needed, and the selection
- * networks are written here a second time, so that this header and the simulator check each other.
+ * The AI Engine's vector intrinsics of generated convolutions, for any C compiler: results, not speed. Names and
+ * arguments are the vendor's (UG1078, UG1079). The header needs nothing else of the project. The selection networks are
+ * written here a second time, so the header and the simulator check each other.
  */
 #ifndef VYASA_INTRINSICS_H
 #define VYASA_INTRINSICS_H
@@ -43,7 +43,7 @@ AIE_ACCESS(v16int16)
 AIE_ACCESS(v4int32)
 AIE_ACCESS(v8int32)
 
-/* concat: two registers as one of twice the size; upd_v: a register with one of its halves replaced. */
+/* concat: two registers as a register of twice the size; upd_v: a register with a new half. */
 #define AIE_JOIN(half, whole)                                                                                          \
     static inline whole aie_concat_##half(half low, half high)                                                         \
     {                                                                                                                  \
@@ -76,7 +76,7 @@ static inline unsigned aie_digit(unsigned low, unsigned high, int lane)
     return (lane < 8 ? low >> 4 * lane : high >> 4 * (lane - 8)) & 15;
 }
 
-/* mac16: 16 lanes of two products. x is chosen in blocks of two lanes: two words, halves of which the square picks. */
+/* mac16: 16 lanes of two products. x is chosen in blocks of two lanes: two words, of which the square picks halves. */
 static inline v16acc48 mac16(v16acc48 acc, v64int16 x, int xstart, unsigned xoffsets, unsigned xoffsets_hi,
                              unsigned xsquare, v16int16 z, int zstart, unsigned zoffsets, unsigned zoffsets_hi,
                              int zstep)
@@ -96,7 +96,7 @@ static inline v16acc48 mac16(v16acc48 acc, v64int16 x, int xstart, unsigned xoff
     return acc;
 }
 
-/* lmac8: 8 lanes of one product of 32 bits. */
+/* lmac8: 8 lanes of a product of 32 bits. */
 static inline v8acc80 lmac8(v8acc80 acc, v32int32 x, int xstart, unsigned xoffsets, v8int32 z, int zstart,
                             unsigned zoffsets)
 {

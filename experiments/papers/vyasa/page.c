@@ -1,4 +1,4 @@
-/* schedules.md: the kernels, bundle by bundle, with what is in the registers; and the verdict. */
+/* schedules.md: the kernels, bundle by bundle, with the contents of the registers; and the verdict. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

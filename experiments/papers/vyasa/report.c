@@ -1,4 +1,4 @@
-/* The paper's numbers beside ours, what each uncertain parameter is worth, and small bodies in all orders. */
+/* The paper's numbers beside ours, the effect of each uncertain parameter, and small bodies in all orders. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const struct rec_field number_fields[] = {
 };
 const struct rec_table vyasa_numbers_table = REC_TABLE("numbers.csv", number_fields, struct claim);
 
-/* Returns the geomean of the groups' geomeans, which is what the abstract prints. */
+/* Returns the geomean of the groups' geomeans, as the abstract does. */
 static double overall(const struct vyasa_work *w, unsigned bits)
 {
     double x[VYASA_N_GROUPS];
@@ -39,7 +39,7 @@ static const struct vyasa_row *fully_connected(const struct vyasa_work *w)
     return NULL;
 }
 
-/* A number of the workloads that were chosen. */
+/* A number of the chosen workloads. */
 static struct value chosen(double x)
 {
     return value_if_finite(x, "WORKLOAD chose others");
@@ -48,7 +48,6 @@ static struct value chosen(double x)
 static const char of_groups[] =
     "23.3 and 7.6 are geomeans of the three groups' geomeans (of all workloads: 23.9 and 7.65)";
 
-/* Finds what stands beside a printed number. */
 static bool find_ours(const void *work, struct claim *c)
 {
     const struct vyasa_work *w = work;
@@ -146,7 +145,7 @@ static double mean_of(const struct sums *s)
     return s->n ? exp(s->sum / s->n) : (double)NAN;
 }
 
-/* Compiles and tunes what the line shows, with other parameters. */
+/* Compiles and tunes the workloads of a line, with other parameters. */
 static int vary(struct vyasa_work *w, SENSITIVITY *line, const struct aie_params *params, unsigned entry,
                 struct exp_why *why)
 {
@@ -167,7 +166,7 @@ static int vary(struct vyasa_work *w, SENSITIVITY *line, const struct aie_params
             add_rate(l->group == VYASA_VI ? &tuned[is_16] : is_fc ? &fc : &conv3d, l, found.cycles);
         if (err || l->group != VYASA_VI)
             continue;
-        /* One that does not fit leaves no geomean. */
+        /* A workload that does not fit leaves no geomean. */
         if (vyasa_compile_printed(&code, w, i, params, entry, why))
             printed[is_16].sum = (double)NAN;
         else
@@ -221,7 +220,7 @@ int vyasa_vary(struct vyasa_work *w, struct exp_why *why)
     return err;
 }
 
-/* ---- other readings ---- */
+/* ---- readings of unclear print ---- */
 
 #define READING struct vyasa_reading
 static const struct rec_field reading_fields[] = {
@@ -248,7 +247,7 @@ static void read_so(struct vyasa_schedule *s, const struct vyasa_workload *l)
         };
 }
 
-/* Returns the geomean of a group with the other reading; NaN if a workload cannot be compiled so. */
+/* Returns the geomean of a group with another reading; NaN if a workload cannot be compiled with this reading. */
 static double read_group(const struct vyasa_work *w, enum vyasa_group group, unsigned bits)
 {
     struct sums sums = { 0, 0 };

@@ -1,4 +1,4 @@
-/* The question `vyasa`: what becomes of the Vyasa paper's workloads on the simulated core, and of its numbers. */
+/* The question `vyasa`: the Vyasa paper's workloads on the simulated core, and the paper's numbers. */
 #ifndef EXPERIMENTS_PAPERS_VYASA_VYASA_H
 #define EXPERIMENTS_PAPERS_VYASA_VYASA_H
 
@@ -9,19 +9,19 @@
 #include "experiments/papers/vyasa/tune/tune.h"
 
 enum vyasa_group { VYASA_VI, VYASA_VII, VYASA_CONV3D, VYASA_N_GROUPS };
-enum { VYASA_SHIFT_16 = 10, VYASA_SHIFT_32 = 24 }; /* outputs are sums without these bits */
+enum { VYASA_SHIFT_16 = 10, VYASA_SHIFT_32 = 24 }; /* shifts: outputs are sums without these bits */
 
 struct vyasa_workload {
     enum vyasa_group group;
     const char *name, *layouts;
     struct vyasa_problem problem;  /* of a single part */
-    unsigned parts;                /* a workload that does not fit runs in as many, one after the other */
-    bool has_schedule;             /* the paper prints one */
-    struct vyasa_schedule printed; /* that */
-    bool is_moved;                 /* but for its pipelined loop, which has a single iteration */
+    unsigned parts;                /* a workload that does not fit runs in this many parts, one after the other */
+    bool has_schedule;             /* the paper prints a schedule */
+    struct vyasa_schedule printed; /* the printed schedule */
+    bool is_moved;                 /* but for the pipelined loop, which has a single iteration */
 };
 
-/* A row of vyasa.csv. Cycles are those of the model. */
+/* A row of vyasa.csv, in cycles of the model. */
 struct vyasa_row {
     const char *table, *name, *layouts;
     uint32_t bits;
@@ -45,7 +45,7 @@ struct vyasa_exact_row {
     uint64_t operations, bound, heuristic, exact, orders;
 };
 
-/* Another reading of what the paper prints, and what it would predict. */
+/* Another reading of unclear print, and its prediction. */
 struct vyasa_reading {
     const char *reading, *table;
     uint32_t bits;
@@ -79,8 +79,8 @@ int vyasa_read(struct vyasa_work *w, const char *experiments_dir, const char *pa
 void vyasa_work_release(struct vyasa_work *w);
 
 /*
- * Finds the idle cycles before a row that fit Table VI best, whatever workloads were chosen: least squares of the
- * logarithms of its two geomeans.
+ * Finds the idle cycles before a row that fit Table VI best, for all workloads, chosen or not: least squares of the
+ * logarithms of both geomeans.
  */
 int vyasa_fit(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why);
 
@@ -88,7 +88,7 @@ int vyasa_fit(struct vyasa_work *w, const char *experiments_dir, struct exp_why 
 int vyasa_run(struct vyasa_work *w, size_t i, struct exp_why *why);
 
 /*
- * Compares with what is published, varies parameters, orders small bodies in all ways, and reads unclear print
+ * Compares with the published numbers, varies parameters, orders small bodies in all ways, and reads unclear print
  * otherwise.
  */
 int vyasa_compare(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why);
@@ -96,7 +96,7 @@ int vyasa_vary(struct vyasa_work *w, struct exp_why *why);
 int vyasa_order(struct vyasa_work *w, struct exp_why *why);
 int vyasa_read_otherwise(struct vyasa_work *w, const char *experiments_dir, struct exp_why *why);
 
-/* The schedule that the paper prints, or the best one of its space. Returns as vyasa_compile. */
+/* Compiles the printed schedule, or the best schedule of the paper's space. Returns as vyasa_compile. */
 int vyasa_compile_printed(struct vyasa_code *code, const struct vyasa_work *w, size_t i,
                           const struct aie_params *params, unsigned entry_cycles, struct exp_why *why);
 
@@ -104,8 +104,7 @@ int vyasa_compile_printed(struct vyasa_code *code, const struct vyasa_work *w, s
 double vyasa_geomean(const struct vyasa_work *w, enum vyasa_group group, unsigned bits, bool is_tuned);
 
 /*
- * How many 128-bit registers hold something that is still read, in each cycle of the kernel: held[interval], a bit
- * each.
+ * Sets held[interval]: the 128-bit registers with a value that is still read, in each cycle of the kernel, a bit each.
  */
 void vyasa_live(const struct vyasa_code *code, uint16_t *held);
 

@@ -110,7 +110,7 @@ static enum vyasa_loop loop(struct reader *r, const char *column, size_t at)
     return found ? (enum vyasa_loop)(found - loops) : VYASA_X;
 }
 
-/* A pipelined loop of a single iteration is no loop: then it is x. */
+/* A pipelined loop of a single iteration is no loop: then x is the loop. */
 static void read_schedule(struct reader *r, struct vyasa_workload *w)
 {
     struct vyasa_schedule *s = &w->printed;
@@ -185,7 +185,7 @@ void vyasa_work_release(struct vyasa_work *w)
 
 /* ---- the paper's schedule ---- */
 
-/* Compiles with either order of the operations in a row, which is no part of a printed schedule. */
+/* Compiles with both orders of the operations in a row, as the order is no part of a printed schedule. */
 static int compile_better(struct vyasa_code *code, const struct vyasa_problem *p, struct vyasa_schedule s,
                           const struct aie_params *params, struct exp_why *why)
 {
@@ -242,7 +242,7 @@ static int cut(struct vyasa_workload *l, const struct aie_params *params, struct
 
 /* ---- the fit ---- */
 
-/* Compiles Table VI with so many idle cycles before a row. */
+/* Compiles Table VI with this many idle cycles before a row. */
 static int compile_all(const struct vyasa_work *all, unsigned entry_cycles, double *cycles, struct exp_why *why)
 {
     int err = 0;
@@ -259,7 +259,7 @@ static int compile_all(const struct vyasa_work *all, unsigned entry_cycles, doub
     return err;
 }
 
-/* Returns how far both geomeans are from the printed ones, if cycles[0] grow to cycles[1] by so much. */
+/* Returns the distance of both geomeans from the printed geomeans, if cycles[0] grow to cycles[1] by this share. */
 static double error_of(const struct vyasa_work *all, double *const cycles[2], double share)
 {
     static const double printed[2] = { 7.67, 25.92 };
@@ -286,7 +286,7 @@ int vyasa_fit(struct vyasa_work *w, const char *experiments_dir, struct exp_why 
 
     err = err ? err : compile_all(&all, FIRST, cycles[0], why);
     err = err ? err : compile_all(&all, SECOND, cycles[1], why);
-    for (unsigned entry = FIRST; entry <= MOST && !err; entry++) { /* each row takes so many cycles more */
+    for (unsigned entry = FIRST; entry <= MOST && !err; entry++) { /* each row takes this many cycles more */
         const double error = error_of(&all, cycles, (double)(entry - FIRST) / (SECOND - FIRST));
 
         w->entry_cycles = error < least ? entry : w->entry_cycles;

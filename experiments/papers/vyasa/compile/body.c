@@ -1,4 +1,4 @@
-/* From the convolution to operations: triplets, grouped by output and fused, in an order that goes row by row. */
+/* From the convolution to operations: triplets, grouped by output and fused, in an order by rows of the filter. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static long filter_position(const struct vyasa_shape *t, const struct vyasa_tap 
     return (((long)tap->c * p->d + tap->d) * p->s + tap->s) * (t->n_taps / (p->c * p->d * p->s)) + tap->r;
 }
 
-/* Fills in what follows from an operation's first tap, for vectors of x. */
+/* Fills in the members that follow from an operation's first tap, for vectors of x. */
 static void place_x(const struct vyasa_shape *t, struct vyasa_mac *m)
 {
     const struct vyasa_tap *tap = &m->tap[0];
@@ -81,7 +81,7 @@ static void place_x(const struct vyasa_shape *t, struct vyasa_mac *m)
     m->z = filter_position(t, tap) + (t->p->kind == VYASA_3D ? 0 : (long)jk * t->filter_block);
 }
 
-/* The same for vectors of k: x is a vector of filters, z a pixel of the input. */
+/* Does so for vectors of k: x is a vector of filters, z a pixel of the input. */
 static void place_k(const struct vyasa_shape *t, struct vyasa_mac *m)
 {
     const struct vyasa_tap *tap = &m->tap[0];
@@ -99,7 +99,7 @@ static void place_k(const struct vyasa_shape *t, struct vyasa_mac *m)
     m->z = y * t->stride[VYASA_OF_Z][VYASA_Y] + x * t->stride[VYASA_OF_Z][VYASA_X] + tap->c;
 }
 
-/* Adds an operation of one tap, or of two that lie side by side. */
+/* Adds an operation of a single tap, or of two taps side by side. */
 static void add_operation(struct vyasa_body *b, unsigned output, const struct vyasa_tap *tap, unsigned n_taps)
 {
     const bool by_channel = b->shape->s->fusion == VYASA_CHANNELS;
@@ -115,7 +115,9 @@ static void add_operation(struct vyasa_body *b, unsigned output, const struct vy
         place_k(b->shape, m);
 }
 
-/* Adds the operations of a row of the filter. What is left over in a row of odd width is its first tap: it is even. */
+/*
+ * Adds the operations of a row of the filter. In a row of odd width, the first tap is left over: it has an even place.
+ */
 static void add_row(struct vyasa_body *b, unsigned output, struct vyasa_tap tap)
 {
     const struct vyasa_shape *t = b->shape;
@@ -157,7 +159,7 @@ static int by_output_and_row(const void *left, const void *right)
     return a->tap[0].r < b->tap[0].r ? -1 : 1;
 }
 
-/* Tells whether the network can choose both taps of two operations from registers of 1,024 bits that hold both rows. */
+/* Tells whether the network can choose both taps of two operations from registers of 1,024 bits with both rows. */
 static bool can_join(const struct vyasa_shape *t, const struct vyasa_mac *a, const struct vyasa_mac *b)
 {
     struct aie_permutation p;
@@ -170,7 +172,7 @@ static bool can_join(const struct vyasa_shape *t, const struct vyasa_mac *a, con
     return !aie_solve_x(&p, AIE_MAC_16, need, VYASA_MOST_V * t->per_v);
 }
 
-/* Joins operations of one tap with the next such of the same output, where the network can do that. */
+/* Joins an operation of a single tap with the next of its output, where the network can do so. */
 static void join_rows(struct vyasa_body *b)
 {
     struct vyasa_mac *waiting = NULL;
@@ -200,7 +202,10 @@ static void join_rows(struct vyasa_body *b)
 
 /* ---- order ---- */
 
-/* Rows one by one. In a row, what also needs an earlier row comes first: that row's registers are free earlier. */
+/*
+ * Sorts by rows. In a row, operations that also need an earlier row come first: the registers of that row are free
+ * earlier.
+ */
 static int by_row(const void *left, const void *right)
 {
     const struct vyasa_mac *a = left, *b = right;

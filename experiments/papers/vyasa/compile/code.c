@@ -20,8 +20,8 @@ static int schedule(struct vyasa_code *c, unsigned most, struct exp_why *why)
 }
 
 /*
- * Tries what is fastest first: without seams, then with a prologue and an epilogue for each row, then an iteration at a
- * time, which needs the least program memory.
+ * Tries the fastest form first: without seams, then with a prologue and an epilogue for each row, then an iteration at
+ * a time, for the least program memory.
  */
 static int emit(struct vyasa_code *c, struct exp_why *why)
 {
@@ -99,7 +99,7 @@ static void pack_input(const struct vyasa_shape *t, const struct vyasa_tensors *
     }
 }
 
-/* Puts the filters of a single operation in a single iteration of loop k where the operation reads them. */
+/* Puts the filters of an operation in an iteration of loop k to the place where the operation reads them. */
 static void pack_operation(const struct vyasa_code *code, const struct vyasa_mac *m, unsigned iteration,
                            const struct vyasa_tensors *from, uint8_t *memory)
 {

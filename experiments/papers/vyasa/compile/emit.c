@@ -1,15 +1,15 @@
 /*
- * From a schedule to bundles. A row is one run of the pipelined loop:
+ * From a schedule to bundles. A row is a run of the pipelined loop:
  *
  *     prologue    passes that begin iterations
  *     kernel      a single pass in a loop of the hardware
  *     epilogue    passes that end iterations
  *
- * Without seams, the epilogue of a row and the prologue of the next one are the same passes ("transition"), reached
+ * Without seams, the epilogue of a row and the prologue of the next row are the same passes ("transition"), reached
  * by a jump that decides in the passes before ("decision") whether there is another row.
  *
- * Pointers stand at the first iteration of a row; what else an access needs is in its offset, and known here: at[]
- * follows where each pointer stands, in bytes, as seen from the row. The kernel moves them on, a scalar instruction
+ * Pointers stand at the first iteration of a row; the rest of an access's place is its offset: at[]
+ * follows the place of each pointer, in bytes, as seen from the row. The kernel moves them on, a scalar instruction
  * moves them to the next row.
  */
 #include <errno.h>
@@ -33,8 +33,8 @@ struct emitter {
     struct op *op;
     size_t n_ops;
     long at[N_POINTERS];        /* where pointers stand */
-    long move[N_POINTERS];      /* what a scalar instruction of this section adds */
-    size_t move_at[N_POINTERS]; /* its bundle */
+    long move[N_POINTERS];      /* sum of the scalar instructions of this section */
+    size_t move_at[N_POINTERS]; /* bundle of the scalar instruction */
     bool is_used[N_POINTERS];
     unsigned n_iterations;    /* of a row */
     enum vyasa_loop level[2]; /* outer loops, the outermost first */
@@ -59,7 +59,7 @@ static struct aie_bundle *bundle(struct emitter *e, size_t i)
     return &p->bundle[i];
 }
 
-/* Puts a scalar instruction into the first bundle from `from` on that has none. Returns which. */
+/* Puts a scalar instruction into the first bundle from `from` on without a scalar instruction. Returns the bundle. */
 static size_t put_scalar(struct emitter *e, size_t from, struct aie_scalar s)
 {
     while (bundle(e, from)->scalar.kind)
@@ -177,7 +177,7 @@ static void put_store(const struct emitter *e, struct aie_bundle *to, size_t ind
                                     .tag = (uint32_t)s->last + 1 };
 }
 
-/* Puts an operation of an iteration into a bundle; delta: of its row, as seen from the one that pointers stand in. */
+/* Puts an operation of an iteration into a bundle; delta: of the operation's row, as seen from the pointers' row. */
 static void put(struct emitter *e, const struct op *op, size_t where, long iteration, bool is_next_row, long post)
 {
     struct aie_bundle *to = bundle(e, where);
@@ -216,7 +216,7 @@ static void put_pass(struct emitter *e, size_t from, long j, bool has_next)
     }
 }
 
-/* Begins a section in which pointers do not move; put_move says where they do. */
+/* Begins a section in which pointers do not move; put_move says the bundles where pointers move. */
 static void stand_still(struct emitter *e)
 {
     memset(e->move, 0, sizeof e->move);
@@ -253,7 +253,7 @@ static unsigned interval(const struct emitter *e)
     return e->c->body.interval;
 }
 
-/* Returns how many full passes are unrolled behind the kernel, for the jump that decides. */
+/* Returns the number of full passes that are unrolled behind the kernel, for the jump that decides. */
 static unsigned n_decision(const struct emitter *e)
 {
     return e->is_flat ? (e->c->params.branch_delay + interval(e)) / interval(e) : 0;
@@ -284,7 +284,10 @@ static struct aie_scalar loop_of(const struct emitter *e, size_t kernel)
                                 (uint32_t)(kernel + interval(e) - 1) };
 }
 
-/* The first row's beginning; a bundle for the loop's instruction if no other is. Returns where the kernel begins. */
+/*
+ * The first row's beginning; a bundle for the loop's instruction if no other bundle can have the instruction. Returns
+ * the begin of the kernel.
+ */
 static size_t emit_prologue(struct emitter *e)
 {
     const unsigned passes = stages(e) - 1, idle = e->c->schedule.entry_cycles;
@@ -301,7 +304,7 @@ static size_t emit_prologue(struct emitter *e)
     return kernel;
 }
 
-/* Puts the kernel: the last access by each pointer moves it to the next iteration. */
+/* Puts the kernel: the last access by each pointer moves the pointer to the next iteration. */
 static void emit_kernel(struct emitter *e)
 {
     struct vyasa_section *s = begin(e, "kernel", 1);
@@ -400,7 +403,7 @@ static void emit_epilogue(struct emitter *e, const size_t top[2])
     end(e, s);
 }
 
-/* The end of an outer loop that has another one in it. */
+/* The end of an outer loop around another loop. */
 static void emit_outer_end(struct emitter *e, unsigned level, size_t top)
 {
     struct vyasa_section *s = begin(e, "outer loop", 0);
@@ -449,7 +452,7 @@ static void emit_all(struct emitter *e)
     emit_end(e);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole program ---- */
 
 static int by_cycle(const void *left, const void *right)
 {
@@ -482,7 +485,7 @@ static void list_ops(struct emitter *e)
     qsort(e->op, e->n_ops, sizeof *e->op, by_cycle);
 }
 
-/* Decides which outer loops there are, and whether the innermost of them goes without seams. */
+/* Decides which outer loops there are, and whether the innermost outer loop goes without seams. */
 static void find_loops(struct emitter *e)
 {
     const struct vyasa_schedule *s = &e->c->schedule;
@@ -504,7 +507,7 @@ static void find_loops(struct emitter *e)
 
 /* ---- cycles by control flow ---- */
 
-/* Returns how many cycles a program takes, by its branches and loops alone. */
+/* Returns the cycles of a program, by branches and loops alone. */
 static uint64_t count_cycles(const struct aie_program *p, const struct aie_params *params)
 {
     uint64_t cycles = 0, loop_count = 0;
@@ -544,7 +547,7 @@ static uint64_t count_cycles(const struct aie_program *p, const struct aie_param
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the entry ---- */
 
 int vyasa_emit(struct vyasa_code *code, struct exp_why *why)
 {

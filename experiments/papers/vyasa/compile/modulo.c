@@ -1,8 +1,9 @@
 /*
- * A cycle for everything. Operations keep their order, one per cycle if nothing is in the way; loads arrive between the
- * last reader of what was in their registers and their own first reader; stores read an accumulator between its last
- * result and the first one of the next output. All of it repeats after the initiation interval, in which each unit and
- * each part of memory has a single access per cycle, loads together two.
+ * A cycle for everything. Operations keep their order, an operation per cycle if nothing is in the way. A load arrives
+ * between the last reader of the old value of its registers and the first reader of the new value. A store reads an
+ * accumulator between the last result of an output and the first result of the next output. The schedule repeats after
+ * the initiation interval. Within the interval each unit and each part of memory has a single access per cycle; loads
+ * together have two.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ struct table {
     struct vyasa_body *b;
     unsigned interval;
     uint8_t *loads;    /* [interval] how many are issued */
-    uint8_t *parts;    /* [interval] bit of each part that is read */
+    uint8_t *parts;    /* [interval] bit of each part with a read */
     uint8_t *stores;   /* [interval] */
     unsigned *bubbles; /* [n_macs] idle cycles before each operation */
 };
@@ -56,7 +57,7 @@ static long latest_load(const struct table *t, const struct vyasa_load *l)
     return time_of(t, (long)l->due) - (long)t->b->params->load_latency;
 }
 
-/* ---- one attempt ---- */
+/* ---- an attempt ---- */
 
 static void set_times(struct table *t, bool is_spread)
 {
@@ -75,7 +76,7 @@ static void set_times(struct table *t, bool is_spread)
     }
 }
 
-/* Finds a cycle for a load, the latest one. */
+/* Finds the latest cycle for a load. */
 static bool put_load(struct table *t, struct vyasa_load *l)
 {
     const unsigned bit = part_bit(t->b, l);
@@ -125,7 +126,9 @@ static int by_window(const void *left, const void *right)
     return a->load < b->load ? -1 : 1;
 }
 
-/* Puts all loads, those with the least freedom first. Returns the load that found no cycle; n_loads: all did. */
+/*
+ * Puts all loads, the loads with the least freedom first. Returns the load without a cycle; n_loads: all have cycles.
+ */
 static size_t put_loads(struct table *t)
 {
     struct vyasa_body *b = t->b;
@@ -143,10 +146,7 @@ static size_t put_loads(struct table *t)
     return failed;
 }
 
-/*
- * Returns the operation that has to wait, for a store to get its cycle; n_macs: none has to, SIZE_MAX: a wait is no
- * help.
- */
+/* Returns the operation that has to wait, so that a store gets a cycle; n_macs: none, SIZE_MAX: a wait is no help. */
 static size_t put_stores(struct table *t)
 {
     for (size_t i = 0; i < t->b->n_stores; i++) {
@@ -185,7 +185,7 @@ static bool try_interval(struct table *t, bool is_spread)
     return false;
 }
 
-/* ---- all of it ---- */
+/* ---- the schedule ---- */
 
 static void find_bounds(struct vyasa_body *b)
 {
@@ -205,7 +205,7 @@ static void find_bounds(struct vyasa_body *b)
         b->bound_loads = per_part[p] > b->bound_loads ? per_part[p] : b->bound_loads;
 }
 
-/* Makes all times start from 0, and counts the intervals over which an iteration stretches. */
+/* Makes all times start from 0, and counts the intervals of an iteration. */
 static void number_stages(struct vyasa_body *b)
 {
     long first = b->mac[0].time, last = b->mac[b->n_macs - 1].time;

@@ -8,7 +8,7 @@ static const char *vector_type(const struct vyasa_code *c, unsigned n_v)
     return types[c->problem.bits == 32][n_v - 1];
 }
 
-/* Loads are of registers of 256 bits, or of a half of one. */
+/* Loads are of registers of 256 bits, or of a half register. */
 static void print_load(const struct vyasa_code *c, const struct vyasa_load *l, FILE *out)
 {
     const struct vyasa_instance *x = &c->body.instance[l->instance];

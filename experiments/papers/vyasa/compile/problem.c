@@ -79,7 +79,7 @@ static int count_loops(struct vyasa_shape *t, struct exp_why *why)
     return 0;
 }
 
-/* Sets what is special of vectors of x: x is the input, z the filters. */
+/* Sets the members for vectors of x: x is the input, z the filters. */
 static void shape_x(struct vyasa_shape *t, unsigned n_macs)
 {
     const struct vyasa_problem *p = t->p;
@@ -102,7 +102,7 @@ static void shape_x(struct vyasa_shape *t, unsigned n_macs)
     filter[VYASA_K] = filter_per_k ? (long)t->filter_block : 0;
 }
 
-/* The same of vectors of k: x is the filters, z the input. */
+/* Sets the members for vectors of k: x is the filters, z the input. */
 static void shape_k(struct vyasa_shape *t)
 {
     const struct vyasa_problem *p = t->p;
@@ -214,7 +214,7 @@ void vyasa_tensors_release(struct vyasa_tensors *t)
     *t = (struct vyasa_tensors){ 0 };
 }
 
-/* Returns a number of so many bits; now and then one at the end of the range. */
+/* Returns a number of this many bits; now and then a number at the end of the range. */
 static int32_t draw(uint64_t *state, unsigned bits)
 {
     *state = *state * 6364136223846793005U + 1442695040888963407U;

@@ -1,6 +1,6 @@
 /*
- * A convolution on one AI Engine, and a schedule for it: the vectorised loop, unroll-and-jam, the order of the loops
- * and the layouts of the tensors. Everything that follows from the two alone: sizes, strides, packing, plain loops.
+ * A convolution on a single AI Engine, and a schedule: the vectorised loop, unroll-and-jam, the order of the loops and
+ * the layouts of the tensors. Sizes, strides, packing and plain loops follow from convolution and schedule alone.
  */
 #ifndef EXPERIMENTS_PAPERS_VYASA_COMPILE_PROBLEM_H
 #define EXPERIMENTS_PAPERS_VYASA_COMPILE_PROBLEM_H
@@ -22,7 +22,7 @@ struct vyasa_problem {
     enum vyasa_kind kind;
     unsigned bits;                /* 16 or 32, of all tensors */
     unsigned x, y, k, r, s, d, c; /* output; filter's width, height, depth; channels */
-    unsigned shift;               /* outputs are sums, shifted right by so many bits and saturated */
+    unsigned shift;               /* outputs are sums, shifted right by this many bits and saturated */
 };
 
 enum vyasa_loop { VYASA_X, VYASA_Y, VYASA_K, VYASA_N_LOOPS };
@@ -30,8 +30,8 @@ enum vyasa_loop { VYASA_X, VYASA_Y, VYASA_K, VYASA_N_LOOPS };
 /* How two products get into the two columns of a 16-bit operation. */
 enum vyasa_fusion {
     VYASA_PADDED,   /* neighbours in a row; a row of odd width gets a column of zeros, as in the paper */
-    VYASA_ROWS,     /* neighbours in a row; what is left over meets that of the next row of the same output */
-    VYASA_CHANNELS, /* two channels, which lie side by side: (C/2)Y'X'(2) */
+    VYASA_ROWS,     /* neighbours in a row; a left-over column meets the left-over column of the output's next row */
+    VYASA_CHANNELS, /* two channels side by side: (C/2)Y'X'(2) */
 };
 
 struct vyasa_schedule {
@@ -41,16 +41,16 @@ struct vyasa_schedule {
     unsigned jam[VYASA_N_LOOPS]; /* of vectors in the vectorised loop */
     bool is_far;                 /* the jammed k are far apart: k, k + K/jam, ..., each in banks of its own */
     enum vyasa_fusion fusion;
-    bool in_use_order;     /* filters lie in the order in which they are used, some twice; else tap by tap */
-    bool by_tap;           /* all outputs of a row for one tap, then the next tap; else output by output */
-    bool is_seamless;      /* the first passes of a row of the inner loop run beside the last ones of the row before */
-    unsigned entry_cycles; /* idle cycles before each row: what the paper's compiler leaves there */
+    bool in_use_order; /* filters lie in the order of their use, some twice; else tap by tap */
+    bool by_tap;       /* all outputs of a row for one tap, then the next tap; else output by output */
+    bool is_seamless;  /* the first passes of a row of the inner loop run beside the last passes of the row before */
+    unsigned entry_cycles; /* idle cycles before each row, as the paper's compiler leaves */
 };
 
 /* Three tensors, in the order of the operands: of x, of z, the output. */
 enum vyasa_tensor { VYASA_OF_X, VYASA_OF_Z, VYASA_OUT, VYASA_N_TENSORS };
 
-/* What follows from problem and schedule. Offsets and strides are in elements. */
+/* A shape follows from problem and schedule. Offsets and strides are in elements. */
 struct vyasa_shape {
     const struct vyasa_problem *p;
     const struct vyasa_schedule *s;
@@ -62,13 +62,14 @@ struct vyasa_shape {
     unsigned n_parts[VYASA_N_TENSORS], part_elements[VYASA_N_TENSORS];
     unsigned base[VYASA_N_TENSORS][4];           /* bytes, of each part */
     long stride[VYASA_N_TENSORS][VYASA_N_LOOPS]; /* per output x, y, k (of vectors: per lane) */
-    unsigned filter_block; /* elements of the filters of one k (of a vector of k, of an iteration if in use order) */
-    unsigned n_taps;       /* taps of an output, with padding */
+    unsigned
+        filter_block; /* elements of the filters of a single k (of a vector of k, of an iteration if in use order) */
+    unsigned n_taps;  /* taps of an output, with padding */
 };
 
 /*
- * Works it out; n_macs: operations of an iteration, for filters in use order (0: not known yet). Returns 0, or with one
- * line in why -EINVAL if the problem does not exist or a loop does not divide, -ENOSPC if memory is too small.
+ * Computes the shape; n_macs: operations of an iteration, for filters in use order (0: not known yet). Returns 0, or
+ * with a line in why -EINVAL if the problem does not exist or a loop does not divide, -ENOSPC if memory is too small.
  */
 int vyasa_shape(struct vyasa_shape *t, const struct vyasa_problem *p, const struct vyasa_schedule *s, unsigned n_macs,
                 unsigned memory_bytes, struct exp_why *why);
@@ -78,7 +79,7 @@ uint64_t vyasa_macs(const struct vyasa_problem *p);
 /* Distance of two iterations of a loop in a tensor, in bytes. */
 long vyasa_step(const struct vyasa_shape *t, enum vyasa_tensor tensor, enum vyasa_loop loop);
 
-/* A tap of the filter, and where its plain tensors have it. */
+/* A tap of the filter, and its place in the plain tensors. */
 struct vyasa_tap {
     unsigned c, d, s, r;
 };

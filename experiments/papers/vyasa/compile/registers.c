@@ -1,10 +1,11 @@
 /*
- * Registers. Operations have an order; values come when an operation needs them and go when none does. Where there is
- * no room, the value that is needed last makes some, and is loaded again: nothing is ever spilled. A value's parts of
- * 128 bits are looked at one by one: a part may still hold something else until it is read itself.
+ * Registers. Operations have an order; values come when an operation needs them and go when no operation needs them.
+ * Where there is no room, the value with the latest next use makes room, and is loaded again: nothing is ever spilled.
+ * The parts of a value, of 128 bits, have places of their own: a register may hold an old part until the new part is
+ * read.
  *
- * Operands of x are seen through ya (xa, xb) or yd (xd, xb) and may wrap around in them; those of z are in wc0, wc1
- * and, if need be, wd0, wd1.
+ * Operands of x are seen through ya (xa, xb) or yd (xd, xb) and may wrap around; operands of z are in wc0, wc1 and, if
+ * need be, wd0, wd1.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,7 +19,7 @@ enum { NOBODY = -1 };
 struct holder {
     long instance;
     unsigned part;
-    long busy_until; /* the last operation that reads what is, or was, in it; -1: none */
+    long busy_until; /* the last operation that reads the register's present or former part; -1: none */
 };
 
 struct uses {
@@ -31,7 +32,8 @@ struct allocation {
     struct uses *uses; /* [n_values] */
     long *resident;    /* [n_values] instances */
     struct holder holder[AIE_N_V];
-    long output_of[AIE_N_ACC], acc_free[AIE_N_ACC]; /* who has it; the last operation on it */
+    long output_of[AIE_N_ACC],
+        acc_free[AIE_N_ACC]; /* the output of each accumulator; the last operation on the accumulator */
     struct exp_why *why;
 };
 
@@ -81,7 +83,7 @@ static size_t next_use(const struct allocation *a, size_t value, size_t from)
 
 /* ---- views ---- */
 
-/* Returns where a view (ya, yd) has an instance's first part; -1 if it does not have all of it in a row. */
+/* Returns the place of an instance's first part in a view (ya, yd); -1 if the view does not have all parts in a row. */
 static int offset_in(const struct vyasa_body *b, unsigned view, const struct vyasa_instance *x)
 {
     const uint8_t *v = aie_registers[view].v;
@@ -107,14 +109,14 @@ static bool share_view(const struct vyasa_body *b, const struct vyasa_instance *
     return false;
 }
 
-/* ---- what a place costs ---- */
+/* ---- costs of places ---- */
 
 static bool is_operand(const struct vyasa_mac *m, size_t value)
 {
     return m->x_value[0] == value || m->x_value[1] == value || m->z_value == value;
 }
 
-/* Returns the cost of a register for a part that is first read by operation `first`. */
+/* Returns the cost of a register for a part whose first reader is operation `first`. */
 static double cost_of_register(const struct allocation *a, uint8_t v, size_t first, size_t at)
 {
     const struct holder *h = &a->holder[v];
@@ -122,7 +124,7 @@ static double cost_of_register(const struct allocation *a, uint8_t v, size_t fir
     const double n = (double)a->b->n_macs;
     long busy_until = h->busy_until;
 
-    if (busy_until >= (long)first) /* whoever is there has not begun: somebody before it is still read */
+    if (busy_until >= (long)first) /* the owner has not begun: an earlier owner is still read */
         return (double)INFINITY;
     if (x && a->resident[x->value] == h->instance && x->is_read[h->part] && x->last_use[h->part] >= first) {
         const size_t next = next_use(a, x->value, at);
@@ -134,7 +136,7 @@ static double cost_of_register(const struct allocation *a, uint8_t v, size_t fir
     return 16 / (1 + (double)first - (double)busy_until);
 }
 
-/* Returns what it costs that rows which an operation joins are not in one view. */
+/* Returns the cost of the rows of a joined operation that are not in a common view. */
 static double cost_of_partners(const struct allocation *a, size_t value, const struct vyasa_instance *x, size_t at)
 {
     const struct uses *u = &a->uses[value];
@@ -193,7 +195,7 @@ static struct place best_of_z(const struct allocation *a, size_t value, size_t a
     return best;
 }
 
-/* views: which of ya and yd it must be in, one bit each. */
+/* views: the views (ya, yd) that must hold the value, a bit each. */
 static struct place best_of_x(const struct allocation *a, size_t value, unsigned views, size_t at)
 {
     struct place best = { { 0 }, (double)INFINITY };
@@ -211,7 +213,7 @@ static struct place best_of_x(const struct allocation *a, size_t value, unsigned
     return best;
 }
 
-/* Ends an instance before operation `at`: who needs its value later loads it again. */
+/* Ends an instance before operation `at`: later readers load the value again. */
 static void evict(struct allocation *a, long instance, size_t at)
 {
     struct vyasa_instance *x = &a->b->instance[instance];
@@ -229,7 +231,9 @@ static void evict(struct allocation *a, long instance, size_t at)
     }
 }
 
-/* Gives a register to a part of an instance; whoever needs it as well is evicted. Returns behind whom it comes. */
+/*
+ * Gives a register to a part of an instance, and evicts other owners. Returns the operation of the last former reader.
+ */
 static long claim(struct allocation *a, uint8_t v, size_t instance, unsigned part, size_t at)
 {
     struct holder *h = &a->holder[v];
@@ -256,8 +260,8 @@ static void add_load(struct vyasa_body *b, size_t instance, unsigned at, unsigne
 }
 
 /*
- * Adds the loads of the parts that are read: two at once if they are a register of 256 bits, unless one is needed
- * before the other's register is free.
+ * Adds the loads of the parts that are read: two at once if they are a register of 256 bits, unless a part is needed
+ * before the register of the second part is free.
  */
 static void add_loads(struct allocation *a, size_t instance, const long *after)
 {
@@ -303,7 +307,7 @@ static int place_value(struct allocation *a, size_t value, unsigned views, size_
     return 0;
 }
 
-/* Says in which views an instance is, one bit each. */
+/* Returns the views of an instance, a bit each. */
 static unsigned views_of(const struct allocation *a, long instance)
 {
     const struct vyasa_instance *x = &a->b->instance[instance];
@@ -353,7 +357,7 @@ static int place_output(struct allocation *a, struct vyasa_mac *m, size_t at)
     return 0;
 }
 
-/* Lists the stores, and for each the operation that next overwrites its accumulator. */
+/* Lists the stores, and for each the operation that next overwrites the accumulator. */
 static void add_stores(struct vyasa_body *b)
 {
     for (size_t i = 0; i < b->n_macs; i++) {
@@ -408,7 +412,7 @@ static int permute_z(const struct vyasa_body *b, struct vyasa_mac *m)
     return aie_solve_z(&m->permute.z, b->shape->mac, need, 2 * b->shape->per_v);
 }
 
-/* ---- all of it ---- */
+/* ---- the allocation ---- */
 
 static int allocate(struct allocation *a)
 {
@@ -433,7 +437,7 @@ static int allocate(struct allocation *a)
     return err;
 }
 
-/* An instance that was evicted has parts that nobody came to read: they are not loaded. */
+/* An evicted instance has parts without a reader: these parts are not loaded. */
 static void drop_idle_loads(struct vyasa_body *b)
 {
     size_t n = 0;
@@ -455,7 +459,7 @@ static void drop_idle_loads(struct vyasa_body *b)
     b->n_loads = n;
 }
 
-/* The first loads into a register come behind what the iteration before read there last. */
+/* The first loads into a register come behind the register's last readers of the iteration before. */
 static void wrap_around(struct allocation *a)
 {
     struct vyasa_body *b = a->b;

@@ -1,7 +1,7 @@
 /*
- * Which vectors are loaded. Vectors of x are nodes of the reuse graph, and two that have an element in common are
- * joined by an edge: each connected component becomes one larger load, which subsumes them. Scalars of z that lie in
- * 256 bits are loaded together.
+ * The loaded vectors. Vectors of x are nodes of the reuse graph; an edge joins two vectors with a common element. Each
+ * connected component becomes a larger load, which subsumes the vectors. Scalars of z within 256 bits are loaded
+ * together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static long vector_end(const struct vyasa_shape *t, const struct vyasa_mac *m, u
     return m->x[column] + (long)((t->lanes - 1) * m->lane_stride) + 1;
 }
 
-/* Lists what the operations read of x, or of z, in the order of places; [n_macs * 2]. */
+/* Lists the reads of the operations from x, or from z, in the order of places; [n_macs * 2]. */
 static struct range *list_reads(const struct vyasa_body *b, enum vyasa_tensor tensor)
 {
     struct range *r = exp_new(2 * b->n_macs, sizeof *r);
@@ -80,7 +80,7 @@ static int join_components(struct vyasa_body *b, const struct range *r, struct e
     return err ? err : add_value(b, VYASA_OF_X, &joined, why);
 }
 
-/* Makes values of 256 bits, from the first scalar on that none has yet. */
+/* Makes values of 256 bits, from the first scalar on without a value. */
 static int cut_scalars(struct vyasa_body *b, const struct range *r, struct exp_why *why)
 {
     const long per_v = b->shape->per_v;

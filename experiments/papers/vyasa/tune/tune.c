@@ -156,7 +156,7 @@ struct search {
     size_t order[VYASA_MOST_EXACT];
 };
 
-/* Schedules the body in an order. Returns the interval; UINT_MAX if that cannot be done. */
+/* Schedules the body in an order. Returns the interval; UINT_MAX if there is no schedule. */
 static unsigned interval_of(const struct search *s)
 {
     struct vyasa_body b = *s->from;
