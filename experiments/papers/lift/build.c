@@ -58,7 +58,7 @@ struct lift_build {
     uint64_t *seen;        /* the counts when the work was asked for last */
 };
 
-/* Runs a command, of which {} is the build's folder. Returns 0 or -errno. */
+/* Runs a command; {} in the command stands for the build's folder. Returns 0 or -errno. */
 static int run(const struct lift_build *b, const char *command, struct exp_why *why)
 {
     struct exp_words words = { 0 }, filled = { 0 };
@@ -106,10 +106,10 @@ static int make_recorded(const struct lift_build *b, struct exp_why *why)
     return err;
 }
 
-/* The compilers that may stand for PoCL's, best first: Debian's PoCL compiles by LLVM 15. */
+/* The compilers in place of PoCL's, best first: Debian's PoCL compiles by LLVM 15. */
 static const char *const compilers[] = { "clang-15", "clang-19", "clang", "gcc" };
 
-/* Names the flags that do to C what a program's do to OpenCL C: PoCL fuses nothing unless it is told that it may. */
+/* Names the flags of C that stand for a program's flags of OpenCL C: PoCL fuses nothing unless a flag allows fusing. */
 static const char *flags_of(const char *flags)
 {
     if (strstr(flags, "fast-relaxed-math"))
@@ -266,7 +266,7 @@ bool lift_build_work(struct lift_build *b, struct sim_work *w)
 
 /* ---- memory ---- */
 
-/* Each buffer has as much room as 32 bits address, so that an address says which one it is of. */
+/* Each buffer has the room of 32 bits of addresses, so an address tells the buffer. */
 #define ROOM ((uint64_t)1 << 32)
 
 int lift_memory_new(struct lift_memory *m, struct exp_why *why)

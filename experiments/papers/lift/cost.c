@@ -64,7 +64,7 @@ static bool is_move(const struct instruction *i)
            begins(i, "lea") || begins(i, "vpextr") || begins(i, "vpmov") || begins(i, "set");
 }
 
-/* Tells what an instruction does to memory. The last operand is where its result goes. */
+/* Tells whether an instruction loads and stores. The last operand is the result. */
 static void find_memory(struct instruction *i)
 {
     const size_t last = i->n_operands - 1;
@@ -97,7 +97,7 @@ static void read_instruction(struct instruction *i, const char *line, size_t byt
     find_memory(i);
 }
 
-/* Returns the lanes of 32 bits that the widest register among the operands has. */
+/* Returns the lanes of 32 bits of the widest register among the operands. */
 static double lanes_of(const struct instruction *i)
 {
     double lanes = 1;
@@ -128,7 +128,7 @@ static void add_work(struct sim_work *w, const struct instruction *i)
 
 /* ---- recording ---- */
 
-/* How many bytes of memory an instruction whose name begins so touches; others: as wide as their registers. */
+/* The bytes of memory that instructions with these names touch; further instructions: as wide as their registers. */
 static const struct {
     const char *begins;
     unsigned bytes;
@@ -153,10 +153,7 @@ static unsigned width_of(const struct instruction *i)
     return i->name[i->name_bytes - 1] == 'q' ? 8 : i->name[i->name_bytes - 1] == 'l' ? 4 : 1;
 }
 
-/*
- * Prints code that records an access (sim/base/record.h) where lift_recorder says, and changes no register and no
- * flag.
- */
+/* Prints code that records an access (sim/base/record.h) in lift_recorder, and changes no register and no flag. */
 static void print_record(FILE *out, const char *address, unsigned bytes, enum sim_kind kind)
 {
     fprintf(out, "\tmovq\t%%rax, .Llift_saved(%%rip)\n\tmovq\t%%rcx, .Llift_saved+8(%%rip)\n\tleaq\t%s, %%rax\n",
@@ -167,7 +164,10 @@ static void print_record(FILE *out, const char *address, unsigned bytes, enum si
                  "\tmovq\t.Llift_saved+8(%%rip), %%rcx\n\tmovq\t.Llift_saved(%%rip), %%rax\n");
 }
 
-/* Records what an instruction accesses: not the stack, not constants beside the code, and no elements one by one. */
+/*
+ * Records the accesses of an instruction: not to the stack, not to constants beside the code, and no elements one by
+ * one.
+ */
 static void record(FILE *out, const struct instruction *i)
 {
     for (size_t k = 0; k < i->n_operands && (i->is_load || i->is_store); k++) {
@@ -192,7 +192,7 @@ struct reading {
     bool is_open; /* the last block */
 };
 
-/* Begins a block: code that counts it comes first. */
+/* Begins a block: the code that counts the block comes first. */
 static void begin_block(struct reading *r)
 {
     const size_t i = r->code->n;
@@ -216,7 +216,7 @@ static void take_instruction(struct reading *r, const char *line, size_t bytes)
     record(r->out, &i);
 }
 
-/* Takes a line. A label begins a block, a jump ends one; what a directive says is not code. */
+/* Takes a line. A label begins a block, a jump ends a block; a directive is no code. */
 static void take_line(struct reading *r, const char *line, size_t bytes)
 {
     const char *colon = memchr(line, ':', bytes);

@@ -50,7 +50,7 @@ static int reference_plane(void *ctx, size_t k, size_t thread, const struct exp_
     conv_naive_plane(&t->layer, t->input, t->filters, 0, k, plane, t->bound ? plane + n : NULL);
     for (size_t i = 0; i < n; i++) {
         t->want[k * n + i] = (float)plane[i];
-        if (t->bound) /* and what rounding the reference to float takes */
+        if (t->bound) /* and the error of rounding the reference to float */
             t->bound[k * n + i] =
                 (float)((conv_error_bound(conv_reduction(&t->layer), plane[n + i]) + fabs(plane[i]) * 0x1p-23));
     }
@@ -94,7 +94,7 @@ struct process {
 };
 
 /*
- * The builder is another process with the same device, which only builds: what it has built, the first one finds in a
+ * The builder is another process with the same device, and only builds: the runner finds the builder's programs in a
  * folder (PoCL's cache).
  */
 struct lift_device {
@@ -103,7 +103,7 @@ struct lift_device {
     struct lift_about about;
     struct process runner, builder;
     char kept[64];               /* the folder; "": there is no builder */
-    size_t tag[LIFT_MOST_AHEAD]; /* what the builder has yet to build, in its order */
+    size_t tag[LIFT_MOST_AHEAD]; /* tags of the points that the builder has yet to build, in order */
     size_t n_ahead;
 };
 
@@ -118,7 +118,7 @@ static void stop(struct process *p, int *status)
     p->id = 0;
 }
 
-/* What drivers and their compilers print is not for the user. */
+/* Output of drivers and compilers is not for the user. */
 static void be_quiet(void)
 {
     const int null = open("/dev/null", O_RDWR);
@@ -129,9 +129,9 @@ static void be_quiet(void)
 }
 
 /*
- * Leaves the processors alone on which points are timed, if there are others, and what time anybody wants. In a session
- * of its own, as Linux divides time between sessions first (autogroup): within one, a process that runs always leaves
- * none to a nicer one, on no processor.
+ * Leaves the processors of timed points alone, if there are further processors, and all time that another process
+ * wants. In a session of its own, as Linux divides time between sessions first (autogroup): within a session, a process
+ * that runs always leaves no time to a nicer process, on no processor.
  */
 static void stand_aside(void)
 {
@@ -145,7 +145,7 @@ static void stand_aside(void)
         if (!CPU_ISSET(i, &mine))
             CPU_SET(i, &others);
     }
-    if (CPU_COUNT(&others)) /* it may be that none of them is there */
+    if (CPU_COUNT(&others)) /* maybe none of these processors is there */
         (void)sched_setaffinity(0, sizeof others, &others);
 }
 
@@ -181,7 +181,10 @@ static int start(struct lift_device *d, struct process *p)
     return 0;
 }
 
-/* Waits for a reply: so many seconds, in short steps, as the program may be interrupted. Tells whether it is there. */
+/*
+ * Waits for a reply: this many seconds, in short steps, as the program may be interrupted. Tells whether the reply
+ * came.
+ */
 static bool wait_for(int fd, struct lift_reply *reply, unsigned limit_s, enum lift_end *end)
 {
     struct pollfd p = { fd, POLLIN, 0 };
@@ -223,7 +226,7 @@ static void ask(struct lift_device *d, const struct lift_question *q, unsigned l
         exp_say(reply->run.why, sizeof reply->run.why, "%s with status %d", lift_ends[how], WEXITSTATUS(status));
 }
 
-/* Makes the folder that a builder needs: for PoCL, if there is a processor that the device's threads leave free. */
+/* Makes the folder of a builder: for PoCL, if the device's threads leave a processor free. */
 static void keep_builds(struct lift_device *d)
 {
     const bool has_room = d->n_threads && d->n_threads < sysconf(_SC_NPROCESSORS_ONLN);
@@ -242,7 +245,7 @@ static int remove_entry(const char *path, const struct stat *s, int kind, struct
     return where->level ? remove(path) : 0;
 }
 
-/* Stops both processes, and drops what was built. */
+/* Stops both processes, and drops the built programs. */
 static void stop_all(struct lift_device *d)
 {
     int status;

@@ -41,7 +41,7 @@ enum {
     N_SLOTS = LIFT_MOST_SLOTS + 1
 };
 
-/* What a single program has on the device. */
+/* A program on the device. */
 struct loaded {
     cl_program program;
     cl_kernel kernel[LIFT_MOST_KERNELS];
@@ -156,7 +156,7 @@ static void end(struct lift_run *run, enum lift_end how, const char *line, int e
     exp_say(run->why, sizeof run->why, "%s: %s (OpenCL error %d)", lift_ends[how], line, err);
 }
 
-/* Says the line of a build log that names an error, or its first. */
+/* Says the line of a build log that names an error, or the first line. */
 static void end_by_log(const struct cl *cl, cl_program program, struct lift_run *run, cl_int err)
 {
     char *log = exp_new(65536, 1), *line;
@@ -237,7 +237,7 @@ static bool poison(const struct cl *cl, struct loaded *l, const struct lift_prog
     return true;
 }
 
-/* Launches kernel i: all its work-groups, or one. */
+/* Launches kernel i: all work-groups, or a single work-group. */
 static cl_int launch(const struct cl *cl, const struct loaded *l, const struct lift_program *g, size_t i, cl_int band,
                      bool is_whole, cl_event *event)
 {
@@ -307,7 +307,7 @@ static void take_round(struct lift_run *run, uint64_t cpu_ns, const uint64_t ker
     run->n_rounds++;
 }
 
-/* Compares the output with what must come out. */
+/* Compares the output with the right output. */
 static bool is_right(const struct lift_task *t, const float *output, struct lift_run *run)
 {
     const size_t n = t->layer.k * conv_windows(&t->layer);
@@ -325,7 +325,7 @@ static bool is_right(const struct lift_task *t, const float *output, struct lift
     return true;
 }
 
-/* Runs a round. Returns false if it fails: the run has ended then. */
+/* Runs a round. Returns false if the round fails: the run has ended. */
 static bool time_round(const struct cl *cl, const struct loaded *l, const struct lift_program *g, struct lift_run *run)
 {
     uint64_t kernel_ns[LIFT_MOST_KERNELS] = { 0 };
@@ -339,7 +339,7 @@ static bool time_round(const struct cl *cl, const struct loaded *l, const struct
     return !err;
 }
 
-/* Runs more rounds, until all together have taken as long as they may. What is compared was the first one. */
+/* Runs more rounds, until all together have taken the allowed time. The first round was compared. */
 static void time_rounds(const struct cl *cl, const struct loaded *l, const struct lift_program *g,
                         const struct lift_question *q, struct lift_run *run)
 {
@@ -351,7 +351,7 @@ static void time_rounds(const struct cl *cl, const struct loaded *l, const struc
     }
 }
 
-/* Runs the first round, and compares its output with what must come out. */
+/* Runs the first round, and compares the output with the right output. */
 static bool check(const struct cl *cl, const struct loaded *l, const struct lift_program *g, struct lift_run *run)
 {
     float *output = exp_new(g->bytes[LIFT_OUTPUT], 1);
@@ -387,7 +387,7 @@ static void unload(const struct cl *cl, struct loaded *l)
     *l = (struct loaded){ .program = NULL };
 }
 
-/* Builds and compiles what is asked for. */
+/* Builds and compiles the asked program. */
 static bool load(const struct cl *cl, struct loaded *l, const struct lift_question *q, struct lift_run *run)
 {
     const struct lift_task *t = cl->task;
@@ -410,7 +410,7 @@ static bool load(const struct cl *cl, struct loaded *l, const struct lift_questi
     return is_loaded;
 }
 
-/* What has a slot stays loaded for the next time. */
+/* A program with a slot stays loaded for the next time. */
 static void answer(struct cl *cl, const struct lift_question *q, struct lift_run *run)
 {
     struct loaded *l = &cl->slot[q->slot < N_SLOTS ? q->slot : 0];
@@ -429,7 +429,7 @@ static void answer(struct cl *cl, const struct lift_question *q, struct lift_run
         unload(cl, l);
 }
 
-/* What is built is kept, if at all, where two processes find it: no point is built twice. */
+/* Built programs are kept, if at all, where two processes find them: no point is built twice. */
 static void set_environment(unsigned n_threads, const char *kept)
 {
     char text[16];

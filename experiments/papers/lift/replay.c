@@ -12,16 +12,16 @@
 
 enum { ENOUGH_RECORDS = 1 << 12, SIMULATED_LEVELS = 2 };
 
-/* Room for what a single work-item accesses, and more: memory that is taken where it is touched. */
+/* Room for the accesses of a work-item, and more: memory is taken where memory is touched. */
 #define RECORDS ((size_t)1 << 27)
 
-/* Where simulated buffers begin: as far from each other as no buffer is long, and not all in the same sets. */
+/* Begins of simulated buffers: further apart than any buffer is long, and not all in the same sets. */
 #define BASE_OF(role) (((uint64_t)(role) + 1) << 40 | (uint64_t)(role) * (3 << 12))
 
 const struct lift_part lift_usual_part = { .warm = 1 << 14, .counted = 1 << 15 };
 
 struct lift_replayer {
-    struct sim_machine machine; /* its first levels: what lies behind them depends on work that is not simulated */
+    struct sim_machine machine; /* the first levels: the outer levels depend on work that is not simulated */
     uint64_t last_level_bytes;
     double outer_cycles, memory_cycles; /* latencies behind the simulated levels */
     struct lift_part part;
@@ -73,7 +73,7 @@ void lift_replayer_free(struct lift_replayer *r)
 
 /* ---- accesses ---- */
 
-/* Hands what was recorded to the simulation, at the simulated addresses, and then the work to the clock. */
+/* Hands recorded accesses to the simulation, at the simulated addresses, and then the work to the clock. */
 static void hand_over(struct lift_recorder *from)
 {
     struct lift_replayer *r = from->ctx;
@@ -120,7 +120,7 @@ struct kernel {
     double n_items; /* of all bands */
 };
 
-/* Runs work-items of a group, one by one, until there are so many accesses. Returns how many ran. */
+/* Runs work-items of a group, until there are this many accesses. Returns how many work-items ran. */
 static size_t run_group(const struct kernel *t, size_t group0, size_t group1, uint64_t accesses)
 {
     struct lift_recorder *recorder = lift_build_recorder(t->build);
@@ -158,9 +158,9 @@ static void add_counts(struct lift_replayed *to, const struct lift_replayer *r, 
 }
 
 /*
- * Simulates the first group of a row of groups, and some of the others, each with its own weight: the first one finds
- * what the whole row shares in no cache near. The row is in the middle, and the one before has just ended. Returns how
- * many work-items were simulated.
+ * Simulates the first group of a row of groups, and some later groups of the row, each part with its own weight: the
+ * first group finds no data of the row in near caches. The row is in the middle, and the row before has just ended.
+ * Returns the number of simulated work-items.
  */
 static size_t simulate(const struct kernel *t, struct lift_replayed *to)
 {
@@ -192,10 +192,10 @@ static size_t simulate(const struct kernel *t, struct lift_replayed *to)
 /* ---- points ---- */
 
 /*
- * What lines cost on their way: of those that are read a share of latencies, as cores work on while they wait; what a
- * prefetcher of the second level brings costs nothing, if nobody else waits for it. Of those that are written all of
- * the second level's latency, as stores commit in order, one line after the other: x86's order, and few others let
- * stores wait for lines in less.
+ * Returns the cycles that the core waits for lines. A read line costs a share of its latency, as cores continue while
+ * they wait; a line that the second level's prefetcher brought costs nothing, unless another access waits. A written
+ * line costs the whole latency of the second level, as stores commit in order: x86's order, and few further processors
+ * let stores wait less.
  */
 static double waiting(const struct lift_replayer *r, const struct lift_replayed *to, size_t bytes)
 {
@@ -242,7 +242,7 @@ static void replay_program(struct lift_replayer *r, const struct lift_program *g
     lift_memory_clear(&r->memory);
 }
 
-/* Replays programs that have the same flags. Those that do not compile say so, each by itself. */
+/* Replays programs with equal flags. A program that does not compile has its own reason. */
 static int replay_alike(struct lift_replayer *r, const struct lift_program *const *g, size_t n,
                         struct lift_replayed *const *to, struct exp_why *why)
 {
@@ -265,7 +265,7 @@ static int replay_alike(struct lift_replayer *r, const struct lift_program *cons
     return 0;
 }
 
-/* Replays programs, [n], into to[n]. What cannot be replayed says why there. Returns 0, or -EINTR. */
+/* Replays programs, [n], into to[n]. A program without a replay has the reason there. Returns 0, or -EINTR. */
 static int replay_programs(struct lift_replayer *r, const struct lift_program *g, size_t n, struct lift_replayed *to,
                            struct exp_why *why)
 {

@@ -140,7 +140,7 @@ static const struct rec_field layer_fields[] = {
 };
 const struct rec_table lift_layers_table = REC_TABLE("layers.csv", layer_fields, LAYER);
 
-/* Returns the geomean over the layers of a ratio; NaN if a layer lacks it. */
+/* Returns the geomean over the layers of a ratio; NaN if a layer lacks the ratio. */
 static double geomean(const struct lift_work *w, double (*ratio)(const void *row))
 {
     double *x = exp_new(w->n_layers + 1, sizeof *x), mean;
@@ -176,7 +176,7 @@ static const LAYER *find_layer(const struct lift_work *w, const char *about)
     return NULL;
 }
 
-/* Returns the megabytes of the point on the front of the paper's layer 2 that needs least, or is fastest. */
+/* Returns the megabytes of a point on the front of the paper's layer 2: the leanest or the fastest. */
 static double front_megabytes(const struct lift_work *w, bool is_fastest)
 {
     const LAYER *l = find_layer(w, "VGG-16 layer 2");
@@ -191,7 +191,7 @@ static double front_megabytes(const struct lift_work *w, bool is_fastest)
     return best ? (double)best->bytes / 1e6 : (double)NAN;
 }
 
-/* Returns what the paper's best point of its layer 7 takes here: the first point of that layer. */
+/* Returns the time here of the paper's best point of layer 7: the first point of the layer. */
 static double paper_point_ms(const struct lift_work *w)
 {
     const LAYER *l = find_layer(w, "VGG-16 layer 7");
@@ -199,13 +199,12 @@ static double paper_point_ms(const struct lift_work *w)
     return l && l->n_points ? w->point[l->first].ms : (double)NAN;
 }
 
-/* A number of the layers that were asked for. */
+/* A number of the asked layers. */
 static struct value asked(double x)
 {
     return value_if_finite(x, "LAYERS chose others");
 }
 
-/* Finds what stands beside a printed number. */
 static bool find_ours(const void *work, struct claim *c)
 {
     const struct lift_work *w = work;

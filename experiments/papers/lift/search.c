@@ -1,4 +1,4 @@
-/* The search: points are drawn, run, and kept in the store; the best ones take turns with what they must beat. */
+/* The search: points are drawn, run, and kept in the store; the best points take turns with Base and the naive text. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -15,13 +15,13 @@
 #include "experiments/papers/lift/study.h"
 
 enum {
-    ROUNDS = 5,      /* of a point, in as much time as those of the fastest one need, and in ROUNDS_MS */
+    ROUNDS = 5,      /* of a point, within the time of the fastest point's rounds, and ROUNDS_MS */
     ROUNDS_MS = 150, /* slower points are run less often: the first round always counts */
     NAIVE_ROUNDS = 2,
     NAIVE_MS = 60000,
     N_FINALISTS = 3,
     TURNS = 3,
-    N_NAIVE = 2 /* fast math makes it slower */,
+    N_NAIVE = 2 /* fast math makes the naive text slower */,
     DRAWS_EACH = 20
 };
 
@@ -42,7 +42,7 @@ static const char *paper_number(const char *model, const char *layer)
     return "";
 }
 
-/* Finds what the paper prints of a layer: NaN if nothing. */
+/* Finds the paper's number of a layer: NaN if there is none. */
 static double printed(const struct lift_work *w, const char *paper, const char *metric)
 {
     char *about = exp_format("VGG-16 layer %s", paper);
@@ -107,13 +107,13 @@ static bool is_drawn(const struct lift_point *p, size_t n, const struct lift_poi
     return false;
 }
 
-/* The paper's Table 4: the best point of its layer 7. */
+/* The paper's Table 4: the best point of layer 7. */
 static const char table_4[] = "tile=5 pad_y=11 pad_x=11 band=41 kernels=4 lanes=1 windows=3 elements=144 vector=4 "
                               "coalesced=1 unroll=1 joined=0 flags=0";
 
 /*
- * Draws distinct points, fewer if the space seems to have no more. In its layer, the first one is the paper's, however
- * much memory it needs.
+ * Draws distinct points, fewer if the space seems to have no more. In the paper's layer, the first point is the
+ * paper's, with any amount of memory.
  */
 static struct lift_point *draw_points(const struct lift_work *w, const struct lift_layer_row *row, struct lift_space *s,
                                       size_t *n)
@@ -145,7 +145,7 @@ static size_t stage_of(const char *name)
                                    : LIFT_CONVOLVE;
 }
 
-/* Returns the time that is judged: of the process on a CPU, if that clock was asked for; else by events. */
+/* Returns the judged time: of the process on a CPU, if the user asked for that clock; else by events. */
 static double judged_ms(const struct lift_work *w, const struct lift_run *r)
 {
     const bool by_cpu = w->options.clock == EXP_CLOCK_CPU && lift_device_about(w->device)->is_cpu;
@@ -193,7 +193,7 @@ static void move_run(struct exp_result_moving *x, struct lift_run *r)
         exp_say(r->why, sizeof r->why, "%s", lift_ends[r->end]);
 }
 
-/* Names a run: the text decides, and how often it is launched. From malloc. */
+/* Names a run by the text and the number of launches. From malloc. */
 static char *what_of(const struct lift_program *g)
 {
     uint64_t hash = exp_hash_bytes(0, g->text, strlen(g->text));
@@ -232,11 +232,11 @@ static int keep_run(struct lift_work *w, const struct exp_task *task, struct lif
 
 /* ---- a single layer ---- */
 
-/* What a layer's search has while it runs. */
+/* The state of a layer's search. */
 struct search {
     struct lift_work *w;
     struct lift_layer_row *row;
-    struct lift_task task; /* its input is NULL until something is run */
+    struct lift_task task; /* the input is NULL until a point is run */
     struct lift_space *space;
     double fastest_ms; /* so far; INFINITY */
 };
@@ -265,7 +265,7 @@ static unsigned rounds_ms(const struct search *s)
     return (unsigned)fmin(ROUNDS_MS, ceil(ROUNDS * s->fastest_ms));
 }
 
-/* A point's place in the store. Its texts are from malloc. */
+/* A point's place in the store, with texts from malloc. */
 struct kept {
     char *name, *what;
     struct exp_task task;
@@ -289,7 +289,7 @@ static void release_kept(struct kept *k)
     free(k->what);
 }
 
-/* Runs a point, and keeps what became of it. */
+/* Runs a point, and keeps the result. */
 static int run_new(struct search *s, const struct lift_point *p, const struct exp_task *task, struct lift_run *run,
                    struct exp_why *why)
 {
@@ -307,7 +307,7 @@ static int run_new(struct search *s, const struct lift_point *p, const struct ex
     return err;
 }
 
-/* Runs a point, or takes what the store has of it: `may_run` says if that is all that is asked for. */
+/* Runs a point, or takes the store's result: `may_run` false: only the store's. */
 static int run_point(struct search *s, struct lift_point_row *row, bool may_run, struct exp_why *why)
 {
     struct lift_program g;
@@ -334,7 +334,7 @@ static int run_point(struct search *s, struct lift_point_row *row, bool may_run,
     return err;
 }
 
-/* Marks the points that no other one beats in time without needing more memory. */
+/* Marks the points that no further point beats in time without more memory. */
 static void mark_front(struct lift_point_row *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -363,7 +363,7 @@ struct base {
     struct exp_layer layer;
     struct exp_experiment plans;
     struct exp_tensors tensors;
-    const struct exp_case *of; /* NULL: it does not run */
+    const struct exp_case *of; /* NULL: Base does not run */
 };
 
 static int base_init(struct base *b, const struct lift_work *w, struct lift_layer_row *row, struct exp_why *why)
@@ -391,7 +391,7 @@ static void base_release(struct base *b)
     exp_experiment_release(&b->plans);
 }
 
-/* Runs it twice, and times the second run. */
+/* Runs Base twice, and times the second run. */
 static int base_turn(const struct base *b, const struct lift_work *w, double *ms)
 {
     int err = 0;
@@ -418,7 +418,7 @@ static void point_turn(struct search *s, const struct lift_point *p, unsigned sl
         *ms = fmin(isnan(*ms) ? INFINITY : *ms, judged_ms(s->w, &run));
 }
 
-/* Lists the fastest points, as the first round has them. */
+/* Lists the fastest points of the first round. */
 static size_t list_finalists(const struct search *s, size_t finalist[N_FINALISTS])
 {
     const struct lift_point_row *p = s->w->point;
@@ -504,7 +504,7 @@ static char *what_of_turns(const struct search *s, const size_t *finalist, size_
     return what;
 }
 
-/* Times the finalists again, beside the others, or takes what the store has. */
+/* Times the finalists again, beside Base and the naive text, or takes the store's result. */
 static int compare_best(struct search *s, struct exp_why *why)
 {
     size_t finalist[N_FINALISTS];
@@ -554,13 +554,13 @@ static struct lift_point_row *add_row(struct search *s, const struct lift_point 
     return row;
 }
 
-/* Points that are to be run: row[next ..] of the layer, but for those that another process builds. */
+/* Points to run: row[next ..] of the layer, but for the points that another process builds. */
 struct queue {
     const size_t *number; /* [n] of rows */
     size_t n, next;
 };
 
-/* Takes the next point that is built; if there is none, one that is not. Returns false behind the last. */
+/* Takes the next built point, or else a point that is not built. Returns false behind the last point. */
 static bool next_point(struct search *s, struct queue *q, size_t *number)
 {
     struct lift_device *d = s->w->device;
@@ -576,7 +576,7 @@ static bool next_point(struct search *s, struct queue *q, size_t *number)
     return lift_device_built(d, s->w->options.limit_s, number);
 }
 
-/* Draws points, takes those that the store has, and runs the others. */
+/* Draws points, takes the store's results, and runs the remaining points. */
 static int run_points(struct search *s, struct exp_why *why)
 {
     struct queue q = { 0 };
@@ -613,7 +613,7 @@ static bool has_point(const struct search *s, const struct lift_point *p)
     return i < s->row->n_points;
 }
 
-/* Runs points near the best one so far. */
+/* Runs points near the best point. */
 static int climb(struct search *s, struct exp_why *why)
 {
     uint64_t state = s->w->options.seed;
@@ -635,7 +635,7 @@ static int climb(struct search *s, struct exp_why *why)
     return err;
 }
 
-/* What the device allows, and the user: the constraint on all buffers does the rest. */
+/* Limits of the device and the user: the constraint on all buffers does the rest. */
 static struct lift_limits limits_of(const struct lift_work *w, const struct lift_layer_row *row)
 {
     const uint64_t most = row->direct_bytes * w->options.memory_percent / 100;

@@ -21,7 +21,7 @@ typedef unsigned int uint;
 #define get_local_size(d) ((d) ? lift_size1 : lift_size0)
 #define get_global_id(d) (get_group_id(d) * get_local_size(d) + get_local_id(d))
 
-/* The function of a single work-item: the kernel `name` is LIFT_ITEM(number, args). */
+/* The function of one work-item: the kernel `name` is LIFT_ITEM(number, args). */
 #define LIFT_ITEM(number, ...)                                                                                         \
     lift_item_##number(const size_t lift_group0, const size_t lift_group1, const size_t lift_local0,                   \
                        const size_t lift_local1, const size_t lift_size0, const size_t lift_size1, __VA_ARGS__)

@@ -1,4 +1,4 @@
-/* The parameters, their constraints, and points that fulfil them. */
+/* The parameters, their constraints, and valid points. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct constraint {
     uint64_t (*left)(const struct conv_problem *L, const struct lift_limits *M, const struct lift_point *p);
     uint64_t (*right)(const struct conv_problem *L, const struct lift_limits *M, const struct lift_point *p);
     enum lift_parameter subject;
-    const char *text; /* of both expressions: it names the parameters */
+    const char *text; /* of both expressions, with the parameters' names */
 };
 
 #define V(name) ((size_t)p->value[LIFT_##name])
@@ -49,7 +49,7 @@ enum { N_CONSTRAINTS = sizeof constraints / sizeof constraints[0], MOST_VALUES =
 
 /* ---- parameters ---- */
 
-/* Lists the values that a layer may have at all: from low to high; if `divides` is not 0, only its divisors. */
+/* Lists the values of a parameter in a layer: from low to high; if `divides` is not 0, only divisors of `divides`. */
 struct values {
     uint64_t low, high, divides;
 };
@@ -154,7 +154,7 @@ void lift_point_say(const struct lift_point *p, char *text, size_t bytes)
         exp_say_more(text, bytes, " %s=%u", parameters[i].name, p->value[i]);
 }
 
-/* Reads "name=number" and leaves *text behind it. Returns the parameter; LIFT_N_PARAMETERS and a line in why. */
+/* Reads "name=number" and moves *text behind the number. Returns the parameter; LIFT_N_PARAMETERS and a line in why. */
 static enum lift_parameter read_value(const char **text, uint64_t *value, struct exp_why *why)
 {
     const size_t length = strcspn(*text, "=+, ");
@@ -205,7 +205,7 @@ struct candidates {
 
 enum { MEMO_ENTRIES = 1 << 18 };
 
-/* What is known of a state: whether a point follows from it. */
+/* A known state: whether a point follows from the state. */
 struct memo {
     uint64_t key; /* 0: nothing */
     bool completes;
@@ -215,14 +215,14 @@ struct lift_space {
     struct conv_problem layer;
     struct lift_limits limits;
     struct candidates candidates[LIFT_N_PARAMETERS];
-    enum lift_parameter order[LIFT_N_PARAMETERS]; /* in which they get their values */
-    unsigned names[N_CONSTRAINTS];                /* the parameters that each constraint names, a bit each */
+    enum lift_parameter order[LIFT_N_PARAMETERS]; /* in which parameters get values */
+    unsigned names[N_CONSTRAINTS];                /* the parameters of each constraint, a bit each */
     size_t at[LIFT_N_PARAMETERS][N_CONSTRAINTS];  /* the constraints whose subject is the parameter of this depth, */
-    size_t n_at[LIFT_N_PARAMETERS];               /* and how many they are */
-    unsigned later[LIFT_N_PARAMETERS + 1];        /* those that constraints of this depth and deeper ones name */
+    size_t n_at[LIFT_N_PARAMETERS];               /* and the number of constraints */
+    unsigned later[LIFT_N_PARAMETERS + 1];        /* parameters in constraints of this depth and deeper */
     const struct constraint *without;             /* is not asked for */
     struct memo *memo;
-    struct candidates first; /* values of the first parameter that are viable */
+    struct candidates first; /* viable values of the first parameter */
 };
 
 static bool holds(const struct constraint *c, const struct conv_problem *layer, const struct lift_limits *limits,
@@ -243,7 +243,7 @@ const char *lift_violated(const struct conv_problem *layer, const struct lift_li
     return NULL;
 }
 
-/* Finds the parameters that a constraint names, in its own text. */
+/* Finds the parameters in a constraint's text. */
 static unsigned named(const struct constraint *c)
 {
     static const char *const names[] = { "TILE",     "PAD_Y",  "PAD_X",     "BAND",   "KERNELS", "LANES", "WINDOWS",
@@ -259,7 +259,7 @@ static unsigned named(const struct constraint *c)
     return mask;
 }
 
-/* Tells whether the parameter's constraints name only those that have values. */
+/* Tells whether the parameter's constraints name only parameters with values. */
 static bool is_next(const struct lift_space *s, enum lift_parameter which, unsigned valued)
 {
     for (size_t i = 0; i < N_CONSTRAINTS; i++) {
@@ -269,7 +269,7 @@ static bool is_next(const struct lift_space *s, enum lift_parameter which, unsig
     return !(valued & 1U << which);
 }
 
-/* Sorts the parameters topologically: each behind those that its constraints name. */
+/* Sorts the parameters topologically: each behind all parameters of its constraints. */
 static int sort(struct lift_space *s, struct exp_why *why)
 {
     unsigned valued = 0;
@@ -317,7 +317,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Returns what a state is known by: the values, so far, that constraints still ask for. */
+/* Returns the key of a state: the values that later constraints still ask for. */
 static uint64_t key_of(const struct lift_space *s, size_t depth, const struct lift_point *p)
 {
     uint64_t key = depth + 1;
@@ -353,7 +353,7 @@ static bool completes(struct lift_space *s, size_t depth, struct lift_point *p)
     return memo->completes;
 }
 
-/* Lists the candidates of this depth that fit and that something follows. */
+/* Lists the candidates of this depth that fit and can be completed. */
 static size_t list_viable(struct lift_space *s, size_t depth, struct lift_point *p, uint32_t *viable)
 {
     const struct candidates *c = &s->candidates[s->order[depth]];
@@ -407,7 +407,7 @@ void lift_draw_near(struct lift_space *s, uint64_t *state, const struct lift_poi
 
 /* ---- beginning and end ---- */
 
-/* Larger values come first: more follows from them, and few chunks, groups and lanes are found sooner. */
+/* Larger values come first: more points follow from large values, and few chunks, groups and lanes are found sooner. */
 static void list_candidates(struct candidates *c, const struct values *v)
 {
     const uint64_t high = v->high < v->low + MOST_VALUES ? v->high : v->low + MOST_VALUES - 1;
@@ -420,7 +420,7 @@ static void list_candidates(struct candidates *c, const struct values *v)
     }
 }
 
-/* Keeps the candidates that a list "6+8" has. *text is left behind it. */
+/* Keeps the candidates in a list "6+8". *text is left behind the list. */
 static int keep(struct candidates *c, enum lift_parameter which, const char **text, uint64_t value, struct exp_why *why)
 {
     size_t n = 0;
@@ -475,7 +475,7 @@ static bool is_possible(struct lift_space *s, const struct constraint *without)
     return completes(s, 0, &p);
 }
 
-/* Says which constraint leaves no point. */
+/* Says the constraint that leaves no point. */
 static int contradiction(struct lift_space *s, struct exp_why *why)
 {
     for (size_t i = 0; i < N_CONSTRAINTS; i++) {
