@@ -114,8 +114,8 @@ struct lift_kernel {
  * For each band, 0 .. n_bands - 1, all kernels run in order: for (band) for (kernel) for (work-group) ...
  * Dimension 0 is the innermost dimension of groups and of items. There are no barriers and no local memory.
  *
- * The text is OpenCL C 1.2 and, with a few macros, C with vectors of gcc and clang. The text uses, and an including file may
- * define before: __kernel, __global, get_group_id, get_local_id, get_global_id, vload<n>(offset, pointer),
+ * The text is OpenCL C 1.2 and, with a few macros, C with vectors of gcc and clang. The text uses, and an including
+ * file may define before: __kernel, __global, get_group_id, get_local_id, get_global_id, vload<n>(offset, pointer),
  * vstore<n>(value, offset, pointer), dot, float2 to float16; and three macros, defined by the text if not before:
  *   GROUP(x, y)   the attribute of the work-group's size; before the kernel's name and result type
  *   LANE(v, i)    element i of a vector, a hexadecimal digit

@@ -1,4 +1,4 @@
-/* The text of the kernels that a point stands for: pad, convolve, sum, crop; and of a single output of each work-item. */
+/* The text of a point's kernels: pad, convolve, sum, crop; and of a single output of each work-item. */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -176,7 +176,7 @@ static size_t accumulators_of_window(const struct shape *s)
     return s->kernels / s->lanes;
 }
 
-/* An accumulator is a vector of filters; of a single filter, a number, or, if vectors are long, a vector of elements. */
+/* An accumulator is a vector of filters; of a single filter a number, or, for long vectors, a vector of elements. */
 static size_t accumulator_floats(const struct shape *s)
 {
     return s->lanes > 1 ? s->lanes : s->vector > 4 ? s->vector : 1;
@@ -450,7 +450,7 @@ void lift_program_make(struct lift_program *g, const struct conv_problem *layer,
     g->macs = (double)(s.bands * s.band * s.tiles_x * s.n_windows) * (double)layer->k * (double)(s.chunks * s.elements);
 }
 
-/* A single output of each work-item; before, another kernel pads, so that it needs no conditions: [c][rows][columns]. */
+/* A single output of each work-item; a kernel before pads, so no conditions are needed: [c][rows][columns]. */
 static void print_naive(FILE *out, struct lift_program *g, const struct conv_problem *L)
 {
     const size_t rows = L->h + L->pad_top + L->pad_bottom, columns = L->w + L->pad_left + L->pad_right;

@@ -5,7 +5,7 @@
  * the simulated core (sim/core/clock.h) makes cycles of the work. Values are never looked at: no access depends on
  * values.
  *
- * build.c    the text as C: compiled, loaded, and run by work-items
+ *   build.c    the text as C: compiled, loaded, and run by work-items
  *   replay.c   a part of each kernel's work, simulated, and the cost of all work
  *   rank.c     how well estimates rank the timed points
  */
@@ -31,9 +31,9 @@ enum lift_build_kind {
 };
 
 /*
- * Compiles programs, all with the same flags, into an object, in a folder of its own, which lives as long as the build. Returns
- * 0; -ENOTSUP if there is no compiler, or the blocks of this processor's code are not known; -EIO if the text does not
- * compile; another -errno; with a line in why.
+ * Compiles programs, all with the same flags, into an object, in a folder of its own, which lives as long as the build.
+ * Returns 0; -ENOTSUP if there is no compiler, or the blocks of this processor's code are not known; -EIO if the text
+ * does not compile; another -errno; with a line in why.
  */
 int lift_build_new(struct lift_build **b, enum lift_build_kind kind, const struct lift_program *const *program,
                    size_t n, struct exp_why *why);

@@ -9,7 +9,7 @@
 #include "experiments/bench/model/formats.h"
 #include "sim/machine/machine_words.h"
 
-/* PolyDL's, and its matrix multiplications. */
+/* PolyDL's networks, and PolyDL's matrix multiplications. */
 static const char *const known[] = { "alexnet",  "fastrcnn", "googlenetv1", "googlenetv3", "maskrcnn", "mobilenet",
                                      "overfeat", "resnet",   "xception",    "yolov2",      "gemm" };
 
@@ -31,14 +31,14 @@ size_t exp_polydl_n_variants(const struct exp_polydl *p)
 
 /* ---- models ---- */
 
-/* Tells whether a folder of layer tables has one of that name, and where it would be; from malloc. */
+/* Tells whether a folder of layer tables has a table of that name, and the path of the table; from malloc. */
 static bool is_table(char **path, const char *folder, const char *name, size_t length)
 {
     *path = exp_format(EXP_EXPERIMENTS_DIR "/models/%s%.*s.csv", folder, (int)length, name);
     return length && !memchr(name, '/', length) && !access(*path, R_OK);
 }
 
-/* Returns the table of a model: PolyDL's, if it has one of that name, or the name itself. From malloc. */
+/* Returns the table of a model: PolyDL's table of that name, or the name. From malloc. */
 static char *table_of(const char *name, size_t length)
 {
     char *path;
@@ -113,7 +113,7 @@ int exp_polydl_models(struct exp_models *m, const char *list, const char *patter
 
 /* ---- layers ---- */
 
-/* A GEMM is in its table the 1x1 convolution that it is: of K channels, N filters and M windows. */
+/* A GEMM is a 1x1 convolution in the table: of K channels, N filters and M windows. */
 static struct exp_variant_source gemm_of(const struct exp_layer *layer)
 {
     const struct conv_problem *p = &layer->problem;

@@ -1,10 +1,10 @@
 /*
- * Holds what is known of layers and their variants, once they are generated, timed and simulated: rankings are made of
- * it, and judged by it.
+ * Layers and their variants, once generated, timed and simulated: rankings are made from these structs, and judged by
+ * them.
  *
- * A layer's variants are timed in turns, in the same rounds, so that their times compare; on a single thread with a single image,
- * and on two with an image each (PolyDL: 28 images on 28 cores). What is simulated is a single thread's work on a single image,
- * with cold caches.
+ * A layer's variants are timed in turns, in the same rounds, so that times compare; on a single thread with a single
+ * image, and on two with an image each (PolyDL: 28 images on 28 cores). A replay simulates a single thread's work on a
+ * single image, with cold caches.
  */
 #ifndef EXPERIMENTS_PAPERS_POLYDL_POLYDL_H
 #define EXPERIMENTS_PAPERS_POLYDL_POLYDL_H
@@ -18,15 +18,13 @@
 #include "sim/base/stats.h"
 #include "sim/machine/machine.h"
 
-/*
- * Says how a variant is simulated: through the machine's caches alone, or with prefetchers and TLBs, as its file says.
- */
+/* The simulated parts of the machine: caches alone, or with prefetchers and TLBs, as the file says. */
 enum exp_polydl_replay { EXP_POLYDL_ALONE, EXP_POLYDL_WHOLE, EXP_N_POLYDL_REPLAYS };
 
 /* Says how many threads run a variant. */
 enum exp_polydl_threads { EXP_POLYDL_ONE, EXP_POLYDL_TWO, EXP_N_POLYDL_THREADS };
 
-/* Returns how many that is. */
+/* Returns the number of threads. */
 static inline unsigned exp_polydl_n_threads(enum exp_polydl_threads threads)
 {
     return threads == EXP_POLYDL_ONE ? 1 : 2;
@@ -36,18 +34,17 @@ static inline unsigned exp_polydl_n_threads(enum exp_polydl_threads threads)
 struct exp_polydl_time {
     size_t n_rounds; /* 0: not timed */
     double fastest_ns, median_ns;
-    double half_ns[2]; /* the fastest of every other round, from the first and from the second one on: how far the clock
-                          agrees with itself; 0 if nobody looked */
+    double half_ns[2]; /* the fastest of every second round, from the first and the second round on; 0: not known */
 };
 
 struct exp_polydl_simulated {
     bool is_known;
-    double share;          /* of the layer's calls: of large layers the first ones are simulated, and counts scaled */
+    double share;          /* of the layer's calls: of large layers the first calls are simulated, and counts scaled */
     struct sim_cell total; /* of all tensors */
     double cycles;         /* issue and waiting for loads, as exp_estimate_phases; NaN if the machine does not say */
-    double traffic_cycles; /* issue, and every line that moves between levels, either way, by the outer one's bandwidth
-                              (exp_sources_of); NaN likewise */
-    double seconds;        /* that the simulation took, of a single thread; 0 if nobody looked */
+    double traffic_cycles; /* issue, and every line that moves between levels, either way, by the bandwidth of the outer
+                              level (exp_sources_of); NaN likewise */
+    double seconds;        /* of the simulation, on a single thread; 0: not known */
 };
 
 struct exp_polydl_variant {
@@ -56,7 +53,7 @@ struct exp_polydl_variant {
     struct exp_polydl_simulated simulated[EXP_N_POLYDL_REPLAYS];
 };
 
-/* A layer's variants are held against these baselines; all run on a single thread and a single image. */
+/* A layer's variants are compared with these baselines; all run on a single thread and a single image. */
 #define EXP_EACH_POLYDL_BASELINE(X)                                                                                    \
     X(EXP_POLYDL_LOOPS, "loops", "the loops of Figure 8 or 16 as the compiler makes them")                             \
     X(EXP_POLYDL_MICRO, "microkernel", "Figure 8's order around the micro-kernel; of a GEMM: tiles of 16")             \
@@ -74,15 +71,15 @@ extern const char *const exp_polydl_baseline_names[EXP_N_POLYDL_BASELINES];
 struct exp_polydl_layer {
     const char *model, *name;
     struct exp_variant_source source; /* with a single image */
-    const struct conv_problem *shape; /* the convolution; a GEMM is one of K channels, N filters and M windows, 1x1 */
+    const struct conv_problem *shape; /* the convolution; a GEMM has K channels, N filters and M windows, 1x1 */
     double flops;                     /* two per multiply-add, of a single image */
-    char why[160];                    /* "": it has variants */
+    char why[160];                    /* why there are no variants; "": there are */
     struct exp_variants variants;
-    struct exp_polydl_variant *of; /* [variants.n] what is known of each */
+    struct exp_polydl_variant *of; /* [variants.n] times and counts of each variant */
     struct exp_polydl_time baseline[EXP_N_POLYDL_BASELINES];
 };
 
-/* Returns the operations of all threads: each has an image of its own, but GEMMs share the work. */
+/* Returns the operations of all threads: each thread has an image of its own, but threads share the work of a GEMM. */
 static inline double exp_polydl_flops(const struct exp_polydl_layer *l, enum exp_polydl_threads threads)
 {
     return l->source.problem ? l->flops * exp_polydl_n_threads(threads) : l->flops;
@@ -96,20 +93,20 @@ struct exp_polydl {
 
 size_t exp_polydl_n_variants(const struct exp_polydl *p); /* of all layers */
 
-/* ---- layers and their variants, before anything is known of them ---- */
+/* ---- layers and variants, before times and counts ---- */
 
 /*
- * Reads the models that a comma-separated list names: those of PolyDL's evaluation, "all" for its ten, "gemm" for its
- * Table 1, or what exp_model_find takes. Of each, keeps the layers that match patterns. Returns as exp_models_read.
+ * Reads the models of a comma-separated list: models of PolyDL's evaluation, "all" for the ten models, "gemm" for
+ * PolyDL's Table 1, or names for exp_model_find. Keeps the layers that match patterns. Returns as exp_models_read.
  */
 int exp_polydl_models(struct exp_models *m, const char *list, const char *patterns, struct exp_why *why);
 
 /*
- * Generates the variants of all layers (exp_variants_make). A layer that has none says why. Models and machine must
- * outlive p. Returns 0, or -EINVAL with a line in why for variants that cannot be, or if no layer has any.
+ * Generates the variants of all layers (exp_variants_make). A layer without variants has the reason. Models and machine
+ * must outlive p. Returns 0, or -EINVAL with a line in why for impossible variants, or if no layer has any.
  */
 int exp_polydl_plan(struct exp_polydl *p, const struct exp_models *m, const struct sim_machine *machine,
                     const char *variants, struct exp_why *why);
-void exp_polydl_release(struct exp_polydl *p); /* a half-planned one is fine */
+void exp_polydl_release(struct exp_polydl *p); /* half-planned is fine */
 
 #endif

@@ -9,16 +9,16 @@
 #include "experiments/bench/model/model.h"
 #include "experiments/papers/claims/claims.h"
 
-/* ---- what is compared ---- */
+/* ---- numbers beside the paper's ---- */
 
-/* Facts are what printed.csv has of ours that is no speed of a pick. */
+/* Facts are our numbers in printed.csv that are no speed of a pick. */
 enum fact {
     L1,
     L2,
     L3,
     IMAGES,
-    BLOCKED,  /* layers of PolyDL's scripts that have blocks, in percent */
-    LAYERS,   /* that are evaluated */
+    BLOCKED,  /* layers of PolyDL's scripts with blocks, in percent */
+    LAYERS,   /* evaluated layers */
     VARIANTS, /* of a layer */
     ROUNDS,   /* of a variant */
     TRAINING, /* layers that train the net, in percent */
@@ -30,29 +30,31 @@ enum fact {
     NO_FACT,
 };
 
-/* Whose speed it is: of a ranking's pick or the best of its first ones, of a baseline, or of the fastest variant. */
+/*
+ * The owner of a speed: a ranking's pick or the best of a ranking's first variants, a baseline, or the fastest variant.
+ */
 enum method {
 #define PICK(ranking) EXP_RANKING_##ranking
 #define BASELINE(baseline) (EXP_N_RANKINGS + EXP_POLYDL_##baseline)
     FASTEST = EXP_N_RANKINGS + EXP_N_POLYDL_BASELINES,
     NOBODY,    /* the number is GFLOP/s, and no ratio */
-    TOP_FIRST, /* and on: of a ranking's best among its first 5 % */
+    TOP_FIRST, /* and on: of the best among a ranking's first 5 % */
 #define TOP(ranking) (TOP_FIRST + EXP_RANKING_##ranking)
 };
 
-/* Says what layers' numbers become. */
+/* How layers' numbers become a text. */
 enum become { GEOMEAN, PERCENT, RANGE, MEAN };
 
 #define GEMMS ""
 
-/* A printed number, and what of ours stands beside it: a fact, or method's speed over that of another. */
+/* A printed number, and our number beside: a fact, or method's speed over another method's speed. */
 struct beside {
     const char *figure, *workload, *metric; /* as in the table of published numbers */
     const char *model;                      /* NULL: of all convolutions; GEMMS */
     const char *numbers;                    /* places of layers; "": all of the model */
     int method, over;                       /* the paper has TOP for GEMMs */
     enum become become;
-    enum fact fact; /* NO_FACT: all that is before */
+    enum fact fact; /* NO_FACT: the members above */
 };
 
 #define CLAIM(...)                                                                                                     \
@@ -142,7 +144,7 @@ static void say_range(const struct range *r, const char *format, char *text, siz
         exp_say(text, bytes, format, r->least, r->most, r->sum / (double)r->n);
 }
 
-/* Holds what was run, and what analyses took. */
+/* The run, and the times of the analyses. */
 struct run {
     size_t n_layers, n_training;
     struct range convolutions; /* variants of a convolution */
@@ -176,7 +178,7 @@ static void say_level(const struct sim_machine *m, size_t level, char *text, siz
         exp_say(text, bytes, "%" PRIu64 " KiB", sim_level_bytes(&m->level[level]) / 1024);
 }
 
-/* Says what part of all layers that PolyDL's scripts list has blocks. */
+/* Says the share of layers with blocks among all layers of PolyDL's scripts. */
 static void say_blocked(const char *experiments_dir, char *text, size_t bytes)
 {
     const double all = exp_models_rows(experiments_dir, "polydl/*.csv"),
@@ -195,7 +197,7 @@ static void say_fused(const struct exp_fused *f, enum exp_fused_pair pair, enum 
         exp_say(text, bytes, "%.2f", speedup);
 }
 
-/* Says a number of ours; nothing, if this run does not have it. */
+/* Says a fact of this run; "" if the run does not have the fact. */
 static void say_fact(const struct exp_rank_results *x, enum fact fact, char *text, size_t bytes)
 {
     static const char seconds[] = "%.2g-%.2g s; avg %.2g s";
@@ -240,7 +242,7 @@ static void say_fact(const struct exp_rank_results *x, enum fact fact, char *tex
 
 /* ---- speeds ---- */
 
-/* Makes one text of the numbers of layers. */
+/* Makes a text of the numbers of layers. */
 static void say_numbers(enum become become, double *x, size_t n, char *text, size_t bytes)
 {
     double sum = 0;
@@ -295,13 +297,13 @@ static bool is_of(const struct exp_polydl *p, size_t layer, const struct beside 
     return (!c->model || !strcmp(c->model, l->model)) && is_listed(exp_rank_place(p, layer), c->numbers);
 }
 
-/* Tells whether the net's picks are in a number, or are ranked beside it as in Figure 15: held-out layers count. */
+/* Tells whether the net's picks are in a number, or are ranked beside as in Figure 15: held-out layers count. */
 static bool is_of_net(const struct beside *c)
 {
     return c->method == PICK(DNN) || c->method == TOP(DNN) || !c->model;
 }
 
-/* Says our number, of layers of a part if they are not GEMMs; x[n_layers] is room. */
+/* Says our number, of a part of the layers unless they are GEMMs; x[n_layers] is room. */
 static void say_ratio(const struct exp_rank *r, const struct beside *c, bool held_out, double *x, char *text,
                       size_t bytes)
 {
@@ -321,7 +323,7 @@ static void say_ratio(const struct exp_rank *r, const struct beside *c, bool hel
                 held_out ? "the net was trained on all of these layers" : "not timed in this run");
 }
 
-/* Says our number, and the same of layers that the net has not seen. */
+/* Says our number, and our number of held-out layers. */
 static void say_ours(const struct exp_rank_results *from, const struct beside *c, double *x, char *ours, char *held_out,
                      size_t bytes)
 {

@@ -26,7 +26,7 @@ struct session {
     struct options options;
     struct exp_models models;
     struct sim_machine machine;
-    struct exp_setup here;     /* of what runs on this computer */
+    struct exp_setup here;     /* of runs on this computer */
     struct exp_setup replayed; /* of SConv on the simulated machine */
     struct exp_dnnl *dnnl;
     const struct conv_small *small;
@@ -37,7 +37,7 @@ struct session {
     struct exp_results results;
     struct exp_store *store;
     struct exp_tasks_counts timed, simulated, fused_timed, fused_simulated;
-    char untimed[256]; /* "": they are taken */
+    char untimed[256]; /* why nothing is timed; "" */
     struct exp_why no_dnnl;
     char what[768];
     struct exp_why why;
@@ -64,7 +64,6 @@ static int choose_kernel(struct session *s)
     return 0;
 }
 
-/* Says why nothing is timed, if so. */
 static void look_here(struct session *s)
 {
     struct exp_why why;
@@ -77,7 +76,7 @@ static void look_here(struct session *s)
         exp_say(s->untimed, sizeof s->untimed, "this computer cannot execute %s", s->small->name);
 }
 
-/* Loads what is timed beside the variants. */
+/* Loads all that is timed beside the variants. */
 static int prepare_timing(struct session *s)
 {
     int err = exp_machine_find(&s->here.machine, "host", s->options.results, &s->why);
@@ -98,7 +97,7 @@ static int prepare_timing(struct session *s)
     return err;
 }
 
-/* Names layers that have no variants, once. */
+/* Names layers without variants, once. */
 static void say_left_out(const struct session *s)
 {
     for (size_t i = 0; i < s->polydl.n_layers; i++) {
@@ -215,7 +214,7 @@ static int work(void *session)
 
 /* ---- the results ---- */
 
-/* Prints how many times as fast as each baseline the best variant is, over the layers that have both. */
+/* Prints how many times as fast as each baseline the best variant is, over the layers with both times. */
 static void print_baselines(const struct session *s, FILE *out)
 {
     const struct exp_polydl *p = &s->polydl;
@@ -238,7 +237,7 @@ static void print_baselines(const struct session *s, FILE *out)
     free(ratio);
 }
 
-/* Prints what answers are made of. */
+/* Prints the tables behind the answers. */
 static int print_tables(const struct session *s, FILE *out)
 {
     struct exp_why why;
@@ -249,8 +248,8 @@ static int print_tables(const struct session *s, FILE *out)
 }
 
 /*
- * Prints which analysis knows, and how disturbed this run's timings were. What the store has was taken again, too, but
- * not counted.
+ * Prints which analysis knows, and how disturbed this run's timings were. Timings in the store were also taken again,
+ * but are not counted.
  */
 static void print_verdict(const struct session *s, FILE *out)
 {
@@ -277,7 +276,7 @@ static void print_answers(const struct session *s, FILE *out)
     print_verdict(s, out);
 }
 
-/* Fills verdict.txt. The terminal has the tables first, as what comes last there is read first. */
+/* Fills verdict.txt. The terminal has the tables first, as readers see the last lines first. */
 static int print_all(const void *session, FILE *out)
 {
     const struct session *s = session;
@@ -288,7 +287,7 @@ static int print_all(const void *session, FILE *out)
     return print_tables(s, out);
 }
 
-/* Tells figures, which need times, of the rankings; titles are in quotes. */
+/* Tells figures that need times the rankings; titles are in quotes. */
 static bool set_variables(const void *session, struct exp_variables *v)
 {
     for (size_t r = 0; r < EXP_N_RANKINGS; r++)

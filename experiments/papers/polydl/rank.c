@@ -18,19 +18,19 @@ const struct exp_ranking_words exp_rankings[EXP_N_RANKINGS] = {
 #undef WORDS
 };
 
-/* A layer's variants, as so many threads run them. */
+/* A layer's variants on this number of threads. */
 struct ranked {
     const struct exp_polydl_layer *layer;
     const struct exp_analysis *analysis; /* [variants] */
-    const unsigned *wins;                /* [variants], of the net; NULL without one */
+    const unsigned *wins;                /* [variants], of the net; NULL without a net */
     enum exp_polydl_threads threads;
 };
 
-/* Holds what a ranking says of a variant; NaN: nothing. */
+/* A ranking's costs of a variant; NaN: none. */
 struct values {
     double cost;    /* the less the better */
-    double time_ns; /* by which the ranking is judged */
-    double seconds; /* of the CPU, that the ranking took */
+    double time_ns; /* the time that judges the ranking */
+    double seconds; /* of the CPU, for the ranking */
 };
 
 static double or_nan(double x)
@@ -66,7 +66,7 @@ static struct values values_of(enum exp_ranking r, const struct ranked *c, size_
         return simulated_values(alone, alone->traffic_cycles, fastest);
     case EXP_RANKING_DEFAULT:
         return (struct values){ variant ? (double)NAN : 0, fastest, 0 };
-    default: /* the clock: it takes running all the rounds */
+    default: /* the clock needs runs of all rounds */
         return (struct values){ or_nan(t->half_ns[0]), or_nan(t->half_ns[1]),
                                 or_nan(t->median_ns * (double)t->n_rounds * 1e-9) };
     }
@@ -76,7 +76,7 @@ static struct values values_of(enum exp_ranking r, const struct ranked *c, size_
 
 static const struct exp_rank_training training = { .n_epochs = EXP_RANK_EPOCHS, .batch = 32, .rate = 1e-3 };
 
-/* Returns a number that equal shapes share. */
+/* Returns a number that is equal for equal shapes. */
 static uint64_t shape_key(const struct exp_variant_source *s, uint64_t seed)
 {
     const struct exp_gemm *g = &s->gemm;
@@ -90,7 +90,7 @@ static uint64_t shape_key(const struct exp_variant_source *s, uint64_t seed)
     return exp_random_next(&state);
 }
 
-/* Says which layers are for training. */
+/* Chooses the layers for training. */
 static void split(struct exp_rank *r)
 {
     const size_t n = r->polydl->n_layers;
@@ -111,14 +111,14 @@ struct pairs {
     size_t n;
 };
 
-/* Returns what a variant's sources hold, as the net sees it. */
+/* Returns the bytes in a variant's sources, as inputs of the net. */
 static void statistics_of(double *statistics, const struct exp_analysis *a, size_t n, enum exp_polydl_threads threads)
 {
     for (size_t i = 0; i < n; i++)
         statistics[i] = (double)a->polydl[threads].resident.bytes[i];
 }
 
-/* Adds an ordered pair of a layer's variants, unless nobody knows which is faster. */
+/* Adds an ordered pair of a layer's variants, unless the faster variant is not known. */
 static void add_pair(struct pairs *to, const struct ranked *c, size_t n, size_t first, size_t second)
 {
     const double first_ns = c->layer->of[first].time[c->threads].fastest_ns,
@@ -175,7 +175,7 @@ static int note_epoch(void *lesson, size_t epoch, double loss)
     return exp_interrupted() ? -EINTR : 0;
 }
 
-/* Trains a net on the times of so many threads. Too few layers are no error: the why of what was learnt says so. */
+/* Trains a net on the times of this many threads. Too few layers are no error: `why` of the struct says so. */
 static int learn(struct exp_rank *r, enum exp_polydl_threads threads, struct exp_why *why)
 {
     struct exp_rank_learnt *learnt = &r->learnt[threads];
@@ -220,7 +220,7 @@ static bool is_ranked(const double *costs, const double *times, size_t i)
     return isfinite(costs[i]) && isfinite(times[i]);
 }
 
-/* Counts the ranked variants that a ranking puts before one of them. */
+/* Counts the ranked variants that a ranking puts before a variant. */
 static size_t place_of(const double *costs, const double *times, size_t n, size_t variant)
 {
     size_t place = 0;
@@ -332,7 +332,6 @@ const struct exp_rank_part_words exp_rank_parts[EXP_N_RANK_PARTS] = {
 #undef PART
 };
 
-/* Tells whether a layer of r, by its number, belongs to a part. */
 static bool is_in(const struct exp_rank *r, size_t layer, enum exp_rank_part part)
 {
     if (!r->polydl->layer[layer].source.problem)
@@ -360,7 +359,7 @@ size_t exp_rank_place(const struct exp_polydl *p, size_t layer)
     return place;
 }
 
-/* Adds to a sum of what is known. */
+/* Adds a known number to a sum. */
 static void add(double *sum, size_t *n, double x)
 {
     *sum += isfinite(x) ? x : 0;

@@ -1,10 +1,10 @@
 /*
- * The rankings: what each says a variant costs; and judged by time: how fast is the variant that each puts first, of
- * every layer? Of variants that a ranking finds equal, the one that was generated first goes first.
+ * The rankings: each ranking's cost of a variant; and the judgement by time: how fast is each ranking's first variant
+ * of every layer? Of variants with equal costs, the first generated variant goes first.
  *
- * CSA and csa2 are not among them. They cost a tiling of SConv's own nest, whose operands are packed; a variant of
- * PolyDL's has blocked tensors, no packing, and an order that neither has a term for. They rank what they apply to in
- * experiments/study.
+ * CSA and csa2 are not among the rankings. They cost a tiling of SConv's own nest, whose operands are packed; a variant
+ * of PolyDL's has blocked tensors, no packing, and an order without a term in CSA and csa2. experiments/study has their
+ * ranking.
  */
 #ifndef EXPERIMENTS_PAPERS_POLYDL_RANK_H
 #define EXPERIMENTS_PAPERS_POLYDL_RANK_H
@@ -38,40 +38,40 @@ extern const struct exp_ranking_words {
 /*
  * ---- learning ----
  *
- * PolyDL's net learns from pairs of variants of the same layer, with the sizes that Algorithm 2 gives each source.
+ * PolyDL's net learns from pairs of variants of the same layer, with Algorithm 2's sizes of each source.
  *
- * The paper takes 70 % of all code versions for training, so that a layer that is judged may have been seen. Here 70 %
- * of the layers are for training, and the others are held out; layers of equal shape are on the same side. Which ones
+ * The paper takes 70 % of all code versions for training, so that the net may have seen a judged layer. Here 70 % of
+ * the layers are for training, and the rest are held out; layers of equal shape are on the same side. The choice
  * follows from the seed.
  */
 
 enum { EXP_RANK_EPOCHS = 40 };
 
-/* Fewer layers than these teach nothing that holds for others. */
+/* Fewer layers teach nothing general. */
 enum { EXP_RANK_MIN_LAYERS = 10 };
 
 struct exp_rank_learnt {
     struct exp_rank_net net; /* .weight is NULL if nothing was learnt */
-    char why[160];           /* "" if it was */
+    char why[160];           /* why nothing was learnt; "" */
     size_t n_pairs;
     double loss[EXP_RANK_EPOCHS], held_out_loss[EXP_RANK_EPOCHS]; /* mean cross entropy; NaN without pairs */
 };
 
 /* ---- judging ---- */
 
-/* Says what a ranking is worth on a layer. */
+/* The worth of a ranking on a layer. */
 struct exp_rank_verdict {
-    size_t n;                 /* variants that it ranks and that were timed; 0: there is no verdict */
-    size_t picked;            /* the variant that it puts first */
-    double time_ns;           /* of that */
-    double share;             /* of the best variant's speed that the picked one has: 1 is the best */
-    double top_share;         /* the same of the best among the first 5 % (at least one) */
+    size_t n;                 /* ranked and timed variants; 0: there is no verdict */
+    size_t picked;            /* the ranking's first variant */
+    double time_ns;           /* of the picked variant */
+    double share;             /* of the best variant's speed in the picked variant: 1 is the best */
+    double top_share;         /* the share of the best among the first 5 % (at least one) */
     double spearman, kendall; /* between costs and times; NaN for fewer than three variants, or where all are equal */
     double seconds;           /* CPU time for a variant, mean; NaN if nobody looked */
 };
 
 struct exp_rank_layer {
-    bool is_training;                                                     /* the net has seen it */
+    bool is_training;                                                     /* the net has seen the layer */
     double best_ns[EXP_N_POLYDL_THREADS], worst_ns[EXP_N_POLYDL_THREADS]; /* of the variants; NaN without times */
     struct exp_rank_verdict verdict[EXP_N_POLYDL_THREADS][EXP_N_RANKINGS];
 };
@@ -91,12 +91,12 @@ int exp_rank_make(struct exp_rank *r, const struct exp_polydl *p, size_t n_jobs,
                   struct exp_why *why);
 void exp_rank_release(struct exp_rank *r); /* { 0 } is fine */
 
-/* Judges a single ranking of a layer: costs[n] beside times[n], those of all variants; what is not known is NaN. */
+/* Judges a ranking of a layer: costs[n] beside times[n] of all variants; NaN: not known. */
 struct exp_rank_verdict exp_rank_judge(const double *costs, const double *times, size_t n);
 
-/* ---- what each ranking is worth over many layers ---- */
+/* ---- the worth of each ranking over many layers ---- */
 
-/* Chooses layers: of convolutions, those that the net has seen, and those it has not; GEMMs. */
+/* Chooses layers: convolutions, seen by the net or not; GEMMs. */
 #define EXP_EACH_RANK_PART(X)                                                                                          \
     X(EXP_RANK_ALL, "convolutions", "all convolutions")                                                                \
     X(EXP_RANK_HELD_OUT, "held_out", "convolutions that the net was not trained on")                                   \
@@ -112,12 +112,12 @@ extern const struct exp_rank_part_words {
 } exp_rank_parts[EXP_N_RANK_PARTS];
 
 /*
- * Returns the part by which rankings are compared: the convolutions that the net has not seen, or all of them if there
- * is no net. On layers that trained it the net knows the times.
+ * Returns the part for comparisons of rankings: the convolutions that the net has not seen, or all convolutions if
+ * there is no net. On training layers the net knows the times.
  */
 enum exp_rank_part exp_rank_fair_part(const struct exp_rank *r, enum exp_polydl_threads threads);
 
-/* Returns a layer's place in its model, from 1. */
+/* Returns a layer's place in the model, from 1. */
 size_t exp_rank_place(const struct exp_polydl *p, size_t layer);
 
 /* The target: a pick at 95 % of the best variant's speed, or above. */
@@ -125,26 +125,26 @@ size_t exp_rank_place(const struct exp_polydl *p, size_t layer);
 
 struct exp_rank_total {
     size_t n;      /* layers with a verdict; 0: all else is NaN */
-    size_t n_seen; /* of these, the layers that the net was trained on */
+    size_t n_seen; /* layers among them that trained the net */
     double mean_share, geomean_share, worst_share;
     double near_best_percent; /* layers whose pick reaches EXP_RANK_NEAR_BEST */
-    size_t n_can_fail;        /* layers where a pick can miss it */
-    double can_fail_percent;  /* of those, the layers whose pick reaches it; NaN if there are none */
+    size_t n_can_fail;        /* layers where a pick can miss the target */
+    double can_fail_percent;  /* of layers where a pick can miss, the share of hits; NaN if there are no such layers */
     double geomean_top_share;
-    double mean_spearman, mean_kendall; /* of the layers that have one */
+    double mean_spearman, mean_kendall; /* of the layers with a correlation */
     double mean_seconds;                /* for a variant: mean of the layers' */
     double most_seconds;
 };
 
-/* Sums a single ranking up. model, unless NULL, takes the layers of that model alone. */
+/* Sums a ranking up. model, unless NULL, takes the layers of that model alone. */
 struct exp_rank_total exp_rank_total_of(const struct exp_rank *r, enum exp_polydl_threads threads,
                                         enum exp_ranking ranking, enum exp_rank_part part, const char *model);
 
-/* By how much the picks of a ranking are faster than those of another, layer by layer. */
+/* The lead of a ranking's picks over another ranking's picks, layer by layer. */
 struct exp_rank_lead {
     size_t n;           /* layers on which both have a verdict */
     double mean, error; /* of the differences of their shares: mean and standard error; NaN for fewer than two layers */
-    bool is_clear;      /* there are EXP_RANK_LEAST_LAYERS, and the mean is above twice its error */
+    bool is_clear;      /* there are EXP_RANK_LEAST_LAYERS, and the mean is above twice the error */
 };
 
 enum { EXP_RANK_LEAST_LAYERS = 5 };

@@ -1,15 +1,15 @@
 /*
  * The result files:
  *
- *   variants.csv, baselines.csv   what was measured and simulated of layers' variants
+ *   variants.csv, baselines.csv   times and counts of layers' variants
  *   best.csv       the best order and tiles of each layer
- *   rankings.csv   what each ranking is worth on each layer
- *   totals.csv     the same over many layers: the answer
- *   picks.csv      what was picked, and what it is held against, in GFLOP/s
- *   analyses.csv   what the analyses say of each variant
+ *   rankings.csv   the worth of each ranking on each layer
+ *   totals.csv     the worth over many layers: the answer
+ *   picks.csv      picks and baselines, in GFLOP/s
+ *   analyses.csv   the analyses of each variant
  *   learning.csv   the net's loss, epoch by epoch
  *   net_1.txt, net_2.txt   the nets for one and two threads (learn/rank_net.h)
- *   printed.csv    the numbers that PolyDL prints, and ours, on a single thread of another computer
+ *   printed.csv    PolyDL's printed numbers, and ours, on a single thread of another computer
  */
 #ifndef EXPERIMENTS_PAPERS_POLYDL_REPORT_H
 #define EXPERIMENTS_PAPERS_POLYDL_REPORT_H
@@ -21,13 +21,13 @@
 #include "experiments/papers/polydl/fused/fused.h"
 #include "experiments/papers/polydl/rank.h"
 
-/* Holds what is written. */
+/* The contents of the files. */
 struct exp_rank_results {
     const struct exp_rank *rank;
-    const struct exp_fused *fused; /* printed.csv has numbers of these, too */
-    const char *run;               /* what was run, with its commit: every table says it */
+    const struct exp_fused *fused; /* printed.csv has numbers of fused operators, too */
+    const char *run;               /* names the run, with its commit, in every table */
     const char *experiments_dir;
-    const char *untimed; /* says why what was not timed was not */
+    const char *untimed; /* why there are no times */
 };
 
 extern const struct rec_table exp_polydl_variants_table, exp_polydl_baselines_table, exp_best_table,
@@ -37,29 +37,29 @@ extern const struct rec_table exp_polydl_variants_table, exp_polydl_baselines_ta
 /* Writes the files into an open folder. Returns 0, or -errno with a line in why. */
 int exp_rank_write(const struct exp_rank_results *x, const struct exp_outdir *dir, struct exp_why *why);
 
-/* Writes the one of them that is made of <experiments_dir>/published/others.csv. Returns likewise. */
+/* Writes printed.csv, from <experiments_dir>/published/others.csv. Returns likewise. */
 int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_outdir *dir, struct exp_why *why);
 
-/* Prints tables: what each ranking is worth, on layers that the net has not seen before all of them. */
+/* Prints tables: the worth of each ranking, on layers that the net has not seen before all layers. */
 void exp_rank_print(const struct exp_rank *r, FILE *out);
 
 /*
- * Prints which analysis picks best, a line for convolutions and GEMMs and each number of threads. There is no verdict
- * where the clock's own repeat is not clearly above the best analysis (exp_rank_lead_of): the times are too noisy for
- * one.
+ * Prints the analysis with the best picks, a line for convolutions and GEMMs and each number of threads. There is no
+ * verdict where the clock's own repeat is not clearly above the best analysis (exp_rank_lead_of): the times are too
+ * noisy.
  */
 void exp_rank_print_verdict(const struct exp_rank *r, FILE *out);
 
-/* Prints a line for each layer: its best variant. Without times it has what PolyDL's analysis puts first. */
+/* Prints a line for each layer: the best variant. Without times the line has the first variant of PolyDL's analysis. */
 void exp_best_print(const struct exp_rank *r, FILE *out);
 
 /* The fastest variant of a layer. */
 struct exp_best {
     bool is_timed;   /* else all else is 0 */
-    size_t variant;  /* its number */
+    size_t variant;  /* number of the variant */
     size_t n_timed;  /* variants */
-    size_t n_equals; /* other variants that the clock cannot tell from it: a half of their rounds was not slower than
-                        the slower half of the best one's */
+    size_t n_equals; /* variants that the clock cannot tell from the best: a half of their rounds was not slower than
+                        the slower half of the best variant's */
 };
 
 struct exp_best exp_best_of(const struct exp_polydl_layer *l, enum exp_polydl_threads threads);

@@ -9,7 +9,7 @@
 enum { A = EXP_OPERAND_A, B = EXP_OPERAND_B, C = EXP_OPERAND_C };
 enum { LEAST_BLOCK = 16, MOST_BLOCK = 64, MAX_OUTER_LOOPS = EXP_AFFINE_MAX_LOOPS - EXP_N_MICRO_LOOPS };
 
-/* One outer loop of a variant: a dimension, in steps of so many. */
+/* An outer loop of a variant: a dimension, in steps. */
 struct loop {
     size_t dim;
     uint64_t step, extent;
@@ -92,7 +92,7 @@ size_t exp_space_dim(const struct exp_space *s, const char *name, size_t length)
 
 /* ---- a variant ---- */
 
-/* Adds a loop to the nest, and its steps to the subscripts of all accesses. */
+/* Adds a loop to the nest, and the loop's steps to the subscripts of all accesses. */
 static void add_loop(struct exp_affine_nest *n, const struct exp_space_dim *d, const struct loop *l)
 {
     static const size_t operand_of[] = { C, B, A, C };
@@ -117,7 +117,7 @@ static void add_accesses(struct exp_affine_nest *n, const struct exp_space *s)
     n->access[n->n_accesses - 1].is_write = true;
 }
 
-/* Adds the micro-kernel's loops: what is left of their dimensions. */
+/* Adds the micro-kernel's loops: the rest of each dimension. */
 static void add_micro_loops(struct exp_affine_nest *n, const struct exp_space *s,
                             const uint64_t left[EXP_MAX_SPACE_DIMS])
 {
@@ -133,7 +133,7 @@ static void add_micro_loops(struct exp_affine_nest *n, const struct exp_space *s
     }
 }
 
-/* Puts loops into a variant, outermost first: its nest, tensors and name. */
+/* Puts loops into a variant, outermost first: nest, tensors and name. */
 static void fill(const struct exp_space *s, const struct loop *loop, size_t n_loops, struct exp_variant *v)
 {
     uint64_t left[EXP_MAX_SPACE_DIMS];
@@ -180,9 +180,9 @@ uint64_t exp_variant_block(const struct conv_problem *p, struct exp_why *why)
 
 /* ---- the text ---- */
 
-/* A variant while it is read. */
+/* A variant while its text is read. */
 struct reading {
-    const char *text; /* all of it, for messages */
+    const char *text; /* the whole text, for messages */
     const struct exp_space *space;
     uint64_t left[EXP_MAX_SPACE_DIMS];
     struct loop loop[MAX_OUTER_LOOPS];
@@ -195,7 +195,7 @@ static int refuse(struct reading *r, const char *word, const char *what)
     return exp_fail(r->why, -EINVAL, "variant '%s': '%s' %s", r->text, word, what);
 }
 
-/* Lists the dimensions that loops may have. */
+/* Lists the names of dimensions. */
 static int refuse_name(struct reading *r, const char *word)
 {
     char names[128] = "is not dim, dim.tile or dim* with dim one of";
@@ -223,7 +223,7 @@ static int read_word(struct reading *r, const char *word, struct loop *l)
     return *end || !l->step ? refuse_name(r, word) : 0;
 }
 
-/* Adds a loop that was read; one that has a single iteration is none, and one behind its own tiles is the same as both. */
+/* Adds a loop from the text. A loop of a single iteration is left out; a loop behind its own tiles joins the tiles. */
 static int add(struct reading *r, const char *word, struct loop l)
 {
     struct loop *last = r->n_loops ? &r->loop[r->n_loops - 1] : NULL;
@@ -290,9 +290,9 @@ static int read_words(struct reading *r)
     return err ? err : check_rest(r);
 }
 
-/* ---- what is forbidden ---- */
+/* ---- forbidden loops ---- */
 
-/* Says which dependence a parallel loop breaks, such as "output, read after write, from ifm=0 to ifm=1". */
+/* Says the dependence that a parallel loop breaks, such as "output, read after write, from ifm=0 to ifm=1". */
 static int refuse_dependence(struct reading *r, const struct exp_variant *v, const struct exp_dependence *d)
 {
     static const struct {

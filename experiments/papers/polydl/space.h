@@ -1,7 +1,6 @@
 /*
- * A space is what the variants of a layer have in common: its dimensions, how each moves through the three tensors, and
- * which of them the micro-kernel has. A variant only says in which order and steps the dimensions are walked. Internal
- * to variants.
+ * A space is common to the variants of a layer: dimensions, the steps of each dimension in the three tensors, and the
+ * dimensions of the micro-kernel. A variant only says the order and steps of the dimensions. Internal to variants.
  */
 #ifndef EXPERIMENTS_PAPERS_POLYDL_SPACE_H
 #define EXPERIMENTS_PAPERS_POLYDL_SPACE_H
@@ -16,10 +15,10 @@ enum exp_micro_loop { EXP_MICRO_N, EXP_MICRO_M, EXP_MICRO_K, EXP_N_MICRO_LOOPS, 
 enum { EXP_MAX_SPACE_DIMS = 9 };
 
 struct exp_space_dim {
-    const char *name; /* in texts; "": it has no loops but the micro-kernel's */
+    const char *name; /* in texts; "": the dimension has no loops but the micro-kernel's */
     uint64_t extent;
-    enum exp_micro_loop micro; /* has what the outer loops leave of it; EXP_NO_MICRO_LOOP: they leave 1 */
-    uint64_t step[EXP_N_OPERANDS][EXP_AFFINE_MAX_DIMS]; /* what a subscript of a tensor moves by */
+    enum exp_micro_loop micro; /* has the rest behind the outer loops; EXP_NO_MICRO_LOOP: the rest is 1 */
+    uint64_t step[EXP_N_OPERANDS][EXP_AFFINE_MAX_DIMS]; /* step of a subscript of a tensor */
 };
 
 struct exp_space {
@@ -31,7 +30,7 @@ struct exp_space {
 
 struct exp_space exp_space_of(const struct exp_variant_source *s);
 
-/* Returns the dimension whose name has these letters; n_dims if there is none. */
+/* Returns the dimension with this name; n_dims if there is none. */
 size_t exp_space_dim(const struct exp_space *s, const char *name, size_t length);
 
 /* Does exp_variant_read's work but for exp_variant_check. */

@@ -13,9 +13,9 @@ static const char *name_of(const struct exp_polydl_layer *l, size_t variant)
     return l->variants.variant[variant].name;
 }
 
-/* ---- what rows have ---- */
+/* ---- common parts of rows ---- */
 
-/* Says which layer, and how many threads, a row is about. */
+/* The layer of a row, and the number of threads. */
 struct about {
     struct exp_polydl_layer of;
     const char *part;
@@ -43,7 +43,7 @@ static struct about about(const struct exp_rank_results *x, size_t layer, enum e
 
 /* ---- variants.csv and baselines.csv ---- */
 
-/* Says what rows of both have: a layer, and rounds of what it was timed with. */
+/* Common to rows of both files: a layer, and rounds of a contender. */
 struct timed {
     struct about about;
     double macs;
@@ -285,7 +285,7 @@ static double share_of(const struct exp_rank_verdict *v)
     return v->n ? v->share : (double)NAN;
 }
 
-/* Returns the name of the variant that PolyDL's analysis puts first, timed or not. */
+/* Returns the name of the first variant by PolyDL's analysis, timed or not. */
 static const char *first_by_polydl(const struct exp_rank *r, size_t layer, enum exp_polydl_threads threads)
 {
     const struct exp_polydl_layer *l = &r->polydl->layer[layer];
@@ -426,7 +426,7 @@ static const struct rec_field total_columns[] = {
 
 const struct rec_table exp_rank_totals_table = REC_TABLE("totals.csv", total_columns, TOTAL);
 
-/* Puts the totals of a part; of a single model alone unless that is NULL. */
+/* Puts the totals of a part; of a single model alone unless model is NULL. */
 static void put_part(struct exp_csv *csv, const struct exp_rank *r, enum exp_rank_part part, const char *model)
 {
     for (size_t i = 0; i < EXP_N_POLYDL_THREADS * EXP_N_RANKINGS; i++) {
@@ -529,7 +529,7 @@ struct analysis_row {
     struct about about;
     uint64_t variant_index;
     const char *variant;
-    char reused_bytes[24 * EXP_MAX_SOURCES], misses[24 * EXP_MAX_SOURCES]; /* numbers with blanks between them */
+    char reused_bytes[24 * EXP_MAX_SOURCES], misses[24 * EXP_MAX_SOURCES]; /* numbers with blanks in between */
     double polydl_cost, polydl_seconds;
     struct exp_analysis a;
 };
@@ -623,7 +623,7 @@ static void put_learning(struct exp_csv *csv, const struct exp_rank_results *x, 
 
 static const struct {
     const struct rec_table *table;
-    const char *what;                                                                 /* NULL: what was run */
+    const char *what;                                                                 /* NULL: the run */
     void (*put)(struct exp_csv *csv, const struct exp_rank_results *x, size_t layer); /* is called for each layer */
 } files[] = {
     { &exp_polydl_variants_table, NULL, put_variants },

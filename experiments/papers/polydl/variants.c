@@ -10,7 +10,9 @@
 /* PolyDL has 5 to 21 variants of a convolution. */
 enum { LEAST = 5, MOST = 21, TEXT_BYTES = 128, N_ORDERED = 5, MAX_CUTS = 128, DRAWS_PER_VARIANT = 100 };
 
-/* Its orders without tiles, Figure 8 first; and those whose tile sizes it varies: T is a tile, U the micro-kernel's. */
+/*
+ * PolyDL's orders without tiles, Figure 8 first; and orders with varied tile sizes: T is a tile, U the micro-kernel's.
+ */
 static const char *const conv_orders[] = { "img ofm ifm oj kj ki", "img oj kj ki ofm ifm", "img ofm kj ki ifm oj",
                                            "img ifm kj ki oj ofm" };
 static const char *const conv_tiled[] = { "img ofm.T ifm.T oj.T ofm ifm oj oi.T kj ki",
@@ -20,7 +22,7 @@ static const char *const gemm_parallel[] = { "i", "j" };
 
 enum { N_CONV_ORDERS = 4, N_CONV_TILED = 2, N_GEMM_TILED = 2 };
 
-/* The shares of a GEMM's dimension that a micro-kernel may have (the paper's M1, N1, K1), of those that divide it. */
+/* The micro-kernel's shares of a GEMM's dimension (the paper's M1, N1, K1), if they divide the dimension. */
 static const uint64_t gemm_units[] = { 64, 32, 16 };
 
 enum { N_UNITS = sizeof gemm_units / sizeof gemm_units[0] };
@@ -42,7 +44,7 @@ static bool is_known(const struct list *l, const char *name)
     return false;
 }
 
-/* Adds the variant of a text unless it is there. */
+/* Adds the variant of a text unless the variant is there. */
 static void add(struct list *l, const char *text, struct exp_why *why)
 {
     struct exp_variant v;
@@ -55,13 +57,13 @@ static void add(struct list *l, const char *text, struct exp_why *why)
 
 /* ---- tile sizes ---- */
 
-/* The tile of each dimension, and what of it is the micro-kernel's. */
+/* The tile of each dimension, and the micro-kernel's share. */
 struct tiling {
     uint64_t tile[EXP_MAX_SPACE_DIMS], unit[EXP_MAX_SPACE_DIMS];
 };
 
 /*
- * Adds an order with the tiles of its dimensions. A tile that is all of its dimension is no loop: if it was to be
+ * Adds an order with the tiles of the dimensions. A tile of a whole dimension is no loop: if the tile was to be
  * parallel, the loop in steps of the micro-kernel's share is.
  */
 static void add_tiled(struct list *l, const char *order, const struct tiling *t)
@@ -112,8 +114,8 @@ static void add_conv_tiles(struct list *l)
 }
 
 /*
- * The ways to cut a dimension of a GEMM: shares of the micro-kernel, and tiles, their doubles that divide, and all of
- * it.
+ * The ways to cut a dimension of a GEMM: shares of the micro-kernel, and tiles: doubles of the shares that divide, and
+ * the whole dimension.
  */
 struct cuts {
     uint64_t unit[MAX_CUTS], tile[MAX_CUTS];
@@ -128,7 +130,10 @@ static void add_cut(struct cuts *c, uint64_t unit, uint64_t tile)
     c->tile[c->n++] = tile;
 }
 
-/* Lists them, the largest shares first; what none of the usual ones divides is the micro-kernel's as a whole. */
+/*
+ * Lists the cuts, the largest shares first; where no usual share divides the dimension, the micro-kernel has the whole
+ * dimension.
+ */
 static struct cuts cuts_of(uint64_t extent)
 {
     struct cuts c = { .n = 0 };
@@ -146,7 +151,7 @@ static struct cuts cuts_of(uint64_t extent)
     return c;
 }
 
-/* Adds a GEMM's order unless its parallel loop would have a single iteration. */
+/* Adds a GEMM's order unless the parallel loop would have a single iteration. */
 static void add_gemm(struct list *l, size_t order, const struct tiling *t)
 {
     const size_t d = exp_space_dim(l->space, gemm_parallel[order], 1);
@@ -172,7 +177,7 @@ static void add_gemm_tiles(struct list *l, size_t d, struct tiling *t)
     }
 }
 
-/* Adds both orders of a GEMM without tiles but the micro-kernel's, the largest and the smallest ones. */
+/* Adds both orders of a GEMM without tiles but the micro-kernel's, the largest and the smallest. */
 static void add_untiled_gemms(struct list *l)
 {
     struct tiling t = whole_tiles(l->space);
@@ -188,7 +193,7 @@ static void add_untiled_gemms(struct list *l)
     }
 }
 
-/* Draws tilings until there are so many variants: the same ones every time. */
+/* Draws tilings until there are enough variants: equal tilings every time. */
 static void draw_gemm_tiles(struct list *l, size_t most)
 {
     uint64_t state = 18;
@@ -231,12 +236,15 @@ static void add_orders(struct list *l, const char *word[N_ORDERED], size_t first
 
 /* ---- choices ---- */
 
-/* Says how many are wanted: fewer than least are made up for by other orders, of more than most a sample is taken. */
+/*
+ * Says how many variants are wanted: fewer than least are made up for by further orders, of more than most a sample is
+ * taken.
+ */
 struct choice {
     size_t least, most;
 };
 
-/* Keeps the first `first` variants, and of the others a sample that makes n: the same every time, in their order. */
+/* Keeps the first `first` variants, and a sample of the rest, n in all: the same sample every time, in order. */
 static void sample(struct exp_variants *v, size_t first, size_t n)
 {
     uint64_t state = 18;
@@ -294,7 +302,7 @@ static void list_texts(struct list *l, const char *wanted, struct exp_why *why)
     free(texts);
 }
 
-/* Reads how many are wanted. Returns whether the text says so, and not which. */
+/* Reads how many variants are wanted. Returns whether the text is a number of variants. */
 static bool read_choice(const char *wanted, struct choice *c)
 {
     *c = (struct choice){ LEAST, MOST };

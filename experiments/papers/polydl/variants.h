@@ -1,8 +1,8 @@
 /*
- * A program variant: a nest of loops around a GEMM micro-kernel, all of it data. What is analysed (analysis/affine.h),
- * executed and replayed is one and the same record.
+ * A program variant: a nest of loops around a GEMM micro-kernel, all as data. What is analysed (analysis/affine.h),
+ * executed and replayed is a single record.
  *
- * The nest's outermost n_outer loops are the variant's own: their order, their tile sizes, and which of them is
+ * The nest's outermost n_outer loops are the variant's own: order, tile sizes, and which loop is
  * parallel. The last three are the micro-kernel's, in the paper's order (Figure 8): n, m, k, and C[n][m] += B[n][k] *
  * A[k][m]:
  *
@@ -14,12 +14,12 @@
  *   B         input [img][ifm_tile][ij + kj][ii + ki][ifm]     [m][k]
  *   C         output [img][ofm_tile][oj][oi][ofm]              [m][n]
  *
- * The input holds its padding: a blocked layout has room for it. Every tile divides its extent, so a nest is a box.
+ * The input holds the padding: a blocked layout has room. Every tile divides the extent, so a nest is a box.
  *
- * The variants of a layer are orders of its loops, tile sizes, a parallel loop. A variant is written as its loops,
+ * The variants of a layer are orders of the loops, tile sizes, a parallel loop. A variant is written as loops,
  * outermost first: `img* ofm oj.8 ifm oj kj ki` has img in parallel, and oj tiled by 8. A dimension may stand there
- * several times, each time with a smaller step; what is left of it at the end is the micro-kernel's, if it has that
- * dimension (oi of a convolution; i, j and k of a GEMM), and else must be 1. A variant of a single call is `-`.
+ * several times, each time with a smaller step; the rest of the dimension is the micro-kernel's, if the micro-kernel has
+ * the dimension (oi of a convolution; i, j and k of a GEMM), and else must be 1. A variant of a single call is `-`.
  */
 #ifndef EXPERIMENTS_PAPERS_POLYDL_VARIANTS_H
 #define EXPERIMENTS_PAPERS_POLYDL_VARIANTS_H
@@ -31,7 +31,7 @@
 /* The micro-kernel's operands, by their names in BLAS, and in the order of exp_variant's tensors. */
 enum exp_operand { EXP_OPERAND_A, EXP_OPERAND_B, EXP_OPERAND_C, EXP_N_OPERANDS };
 
-/* A dense array of floats, row-major: the last extent is contiguous. Its name is that of the nest's accesses to it. */
+/* A dense array of floats, row-major: the last extent is contiguous. The nest's accesses use the array's name. */
 struct exp_tensor {
     char name[16];
     size_t n_dims;
@@ -44,7 +44,7 @@ size_t exp_tensor_bytes(const struct exp_tensor *t);
 uint64_t exp_tensor_step(const struct exp_tensor *t, const struct exp_affine_access *a, size_t loop);
 
 struct exp_variant {
-    /* Its loops, outermost first, tiles after a dot, a star after the parallel one: "img* ofm oj.8 ifm oj kj ki". */
+    /* the loops, outermost first, tiles after a dot, a star after the parallel loop: "img* ofm oj.8 ifm oj kj ki" */
     char name[96];
     struct exp_affine_nest nest;
     size_t n_outer; /* the nest has n_outer + 3 loops */
@@ -60,30 +60,29 @@ struct exp_gemm {
     uint64_t m, n, k;
 };
 
-/* Names what variants are made of. */
+/* The convolution or GEMM of the variants. */
 struct exp_variant_source {
     const struct conv_problem *problem; /* a convolution; NULL: the GEMM */
-    uint64_t block;                     /* of its channels */
+    uint64_t block;                     /* of the channels */
     struct exp_gemm gemm;
-    uint64_t n_images; /* one for each thread; a GEMM has one, whatever this says */
+    uint64_t n_images; /* an image for each thread; a GEMM has a single image, whatever n_images says */
 };
 
 /*
- * Returns the largest of PolyDL's blocks, 64, 32 and 16, that divides a convolution's channels and filters; or 0 with
- * a line in why: for a layer whose channels would need padding, with groups or with dilation.
+ * Returns the largest of PolyDL's blocks, 64, 32 and 16, that divides a convolution's channels and filters; or 0 with a
+ * line in why: for a layer whose channels would need padding, with groups or with dilation.
  */
 uint64_t exp_variant_block(const struct conv_problem *p, struct exp_why *why);
 
 /*
- * Makes the variant that a text describes. Returns 0; -EINVAL with a line in why: for a loop that is not one, a tile
- * that does not divide, a dimension that is not walked to its end, or a parallel loop and the dependence that forbids
- * it.
+ * Makes the variant of a text. Returns 0; -EINVAL with a line in why: for an unknown loop, a tile that does not divide,
+ * a dimension that is not walked to the end, or a parallel loop and the dependence that forbids the loop.
  */
 int exp_variant_read(struct exp_variant *v, const struct exp_variant_source *s, const char *text, struct exp_why *why);
 
 /*
- * Checks that no two iterations of the parallel loop touch the same element, one of them writing; any order of loops is
- * legal: what is written are sums. Returns 0, or -EINVAL with the dependence in why. isl takes some 30 ms for it.
+ * Checks that no two iterations of the parallel loop touch the same element with a write; any order of loops is legal,
+ * as all writes are sums. Returns 0, or -EINVAL with the dependence in why. isl takes some 30 ms.
  */
 int exp_variant_check(const struct exp_variant *v, struct exp_why *why);
 
@@ -94,17 +93,17 @@ struct exp_variants {
 };
 
 /*
- * Makes the variants that a text asks for:
+ * Makes the variants of a text:
  *
- *   paper, or ""   those of PolyDL's generator: at most 21 of a convolution, the first of which is Figure 8; of a GEMM
- *                  21, i or j parallel, the first of which have no tiles but the micro-kernel's, 64, 32 or 16 of each
+ *   paper, or ""   PolyDL's generator: at most 21 of a convolution, Figure 8 first; of a GEMM
+ *                  21, i or j parallel, first without tiles but the micro-kernel's, 64, 32 or 16 of each
  *                  dimension
  *   all            all orders of a convolution's loops, untiled; all tile sizes of a GEMM, inner and outer: up to
  *                  30,000
- *   a number       so many of paper and all, the first of paper and then a sample that is always the same
+ *   a number       this many of paper and all, the first of paper and then always the same sample
  *   else           exp_variant_read's texts, comma-separated
  *
- * No two are the same nest. Returns 0, or -EINVAL with a line in why.
+ * No two nests are equal. Returns 0, or -EINVAL with a line in why.
  */
 int exp_variants_make(struct exp_variants *v, const struct exp_variant_source *s, const char *wanted,
                       struct exp_why *why);

@@ -109,7 +109,7 @@ static bool is_analysis(enum exp_ranking ranking)
 }
 
 /*
- * Returns what a ranking is worth; nothing, if it takes no part in a comparison: a net that has seen times of these
+ * Returns a ranking's total; nothing, if the ranking takes no part in a comparison: a net that has seen times of these
  * layers.
  */
 static struct exp_rank_total candidate(const struct exp_rank *r, enum exp_polydl_threads threads,
@@ -138,7 +138,7 @@ static enum exp_ranking find_best(const struct exp_rank *r, enum exp_polydl_thre
     return best;
 }
 
-/* Says which other analyses are as good as the best one, as far as the layers tell. */
+/* Names the analyses that are as good as the best analysis, as far as the layers tell. */
 static void print_equals(const struct exp_rank *r, enum exp_polydl_threads threads, enum exp_rank_part part,
                          enum exp_ranking best, FILE *out)
 {
@@ -153,7 +153,7 @@ static void print_equals(const struct exp_rank *r, enum exp_polydl_threads threa
     fprintf(out, "%s\n", *before == ',' ? "." : "");
 }
 
-/* Says how far the clock's own repeat is above the best analysis, and that this is too little for a verdict. */
+/* Says how far the clock's own repeat is above the best analysis: too little for a verdict. */
 static void print_no_verdict(const struct exp_rank_lead *lead, FILE *out)
 {
     if (lead->n < EXP_RANK_LEAST_LAYERS)

@@ -26,7 +26,7 @@ size_t exp_affine_first_access(const struct exp_affine_nest *n, size_t access)
 
 enum { TEXT_BYTES = 4096 };
 
-/* Appends a tuple of iterators, S[i0,i1,...]; the prefix tells those of a target from those of a source. */
+/* Appends a tuple of iterators, S[i0,i1,...]; the prefix separates a target's iterators from a source's. */
 static void say_iterators(char text[TEXT_BYTES], const char *before, const struct exp_affine_nest *n, char prefix)
 {
     exp_say_more(text, TEXT_BYTES, "%sS[", before);
@@ -66,8 +66,8 @@ static isl_map *elements_of(isl_ctx *ctx, const struct exp_affine_nest *n, const
 }
 
 /*
- * Makes the pairs of iterations, S[i0, ...] -> S[j0, ...], that a loop carries: they differ first in that loop, where
- * the second is later. For loop n_loops, those in which no parallel iterator differs.
+ * Makes the pairs of iterations, S[i0, ...] -> S[j0, ...], that a loop carries: the iterators differ first in the loop,
+ * where the second is later. For loop n_loops, the pairs in which no parallel iterator differs.
  */
 static isl_map *carried_by(isl_ctx *ctx, const struct exp_affine_nest *n, size_t loop)
 {
@@ -86,7 +86,7 @@ static isl_map *carried_by(isl_ctx *ctx, const struct exp_affine_nest *n, size_t
     return isl_map_read_from_str(ctx, text);
 }
 
-/* Returns what isl works in. */
+/* Opens an isl context. */
 static isl_ctx *open_isl(void)
 {
     isl_ctx *ctx = isl_ctx_alloc();
@@ -129,7 +129,7 @@ struct maps {
     isl_map *parallel;
 };
 
-/* Makes the dependences of a single access on another that a loop carries: pairs of iterations. */
+/* Makes the dependences of an access on another that a loop carries: pairs of iterations. */
 static isl_map *pairs(const struct maps *m, const struct exp_affine_nest *n, size_t source, size_t target, size_t loop)
 {
     isl_map *same =
@@ -140,7 +140,7 @@ static isl_map *pairs(const struct maps *m, const struct exp_affine_nest *n, siz
     return isl_map_intersect(same, carried_by(m->ctx, n, loop));
 }
 
-/* Describes pairs, which are some. */
+/* Describes a set of dependent iterations that is not empty. */
 static void describe(struct exp_dependence *d, const struct maps *m, const struct exp_affine_nest *n, isl_map *pairs)
 {
     isl_set *source = isl_set_lexmin(isl_map_domain(isl_map_copy(pairs)));
@@ -157,7 +157,7 @@ static bool is_same_access(const struct exp_affine_access *a, const struct exp_a
     return !strcmp(a->array, b->array) && a->n_dims == b->n_dims && !memcmp(a->dim, b->dim, a->n_dims * sizeof *a->dim);
 }
 
-/* Finds a dependence whose pairs are the same, because its accesses have the same subscripts. */
+/* Finds a dependence with equal pairs, because its accesses have equal subscripts. */
 static struct exp_dependence *find_same(struct exp_dependence *d, size_t count, const struct exp_affine_access *from,
                                         const struct exp_affine_access *to, size_t loop)
 {
@@ -224,7 +224,7 @@ const char *const exp_fusion_reasons[EXP_N_FUSION_VERDICTS] = {
     [EXP_FUSION_NO_LAST] = "elements are final in different iterations of the reduction loops",
 };
 
-/* Finds the only access that writes; NULL: there is none, or there are several. */
+/* Finds the only access that writes; NULL: there is no such access, or there are several. */
 static const struct exp_affine_access *only_write(const struct exp_affine_nest *n)
 {
     const struct exp_affine_access *found = NULL;
@@ -239,7 +239,7 @@ static const struct exp_affine_access *only_write(const struct exp_affine_nest *
     return found;
 }
 
-/* Makes the map from a nest's iterations to what an access of it touches. */
+/* Makes the map from a nest's iterations to the elements that an access touches. */
 static isl_map *touches(isl_ctx *ctx, const struct exp_affine_nest *n, const struct exp_affine_access *a)
 {
     return isl_map_intersect_domain(elements_of(ctx, n, a), iterations_of(ctx, n));
@@ -250,7 +250,7 @@ static isl_set *written(isl_ctx *ctx, const struct exp_affine_nest *n)
     return isl_map_range(touches(ctx, n, only_write(n)));
 }
 
-/* Tells what isl says of two sets; frees both. */
+/* Asks isl about two sets; frees both. */
 static bool is_true(isl_bool (*said)(isl_set *a, isl_set *b), isl_set *a, isl_set *b)
 {
     const bool is = said(a, b) == isl_bool_true;
@@ -279,10 +279,10 @@ static bool writes_once(isl_ctx *ctx, const struct exp_affine_nest *n)
     return is_once;
 }
 
-/* Says which accesses are looked at. */
+/* The accesses to look at. */
 enum wanted { ANY, WRITES };
 
-/* Tells whether wanted accesses of a single nest touch what those of another one do. */
+/* Tells whether wanted accesses of a nest touch elements that wanted accesses of another nest touch. */
 static bool touch_the_same(isl_ctx *ctx, const struct exp_affine_nest *a, enum wanted of_a,
                            const struct exp_affine_nest *b, enum wanted of_b)
 {
@@ -296,7 +296,7 @@ static bool touch_the_same(isl_ctx *ctx, const struct exp_affine_nest *a, enum w
     return false;
 }
 
-/* Tells whether what an access reads of the nest's written elements is what the same iteration writes. */
+/* Tells whether all written elements that an access reads are written by the reading iteration. */
 static bool reads_its_own(isl_ctx *ctx, const struct exp_affine_nest *n, const struct exp_affine_access *a)
 {
     isl_map *reads, *writes;
@@ -321,7 +321,7 @@ static bool reads_neighbours(isl_ctx *ctx, const struct exp_affine_nest *n)
     return false;
 }
 
-/* Marks the loops that carry writes of a single element to later writes of it. */
+/* Marks the loops that carry writes of an element to later writes of the element. */
 static void mark_reduction(isl_ctx *ctx, const struct exp_affine_nest *n, struct exp_fusion *f)
 {
     isl_map *writes = touches(ctx, n, only_write(n));
@@ -336,7 +336,7 @@ static void mark_reduction(isl_ctx *ctx, const struct exp_affine_nest *n, struct
     isl_map_free(again);
 }
 
-/* Tells whether the last iterations of the reduction loops write all that the nest writes. */
+/* Tells whether the last iterations of the reduction loops write all written elements. */
 static bool has_last(isl_ctx *ctx, const struct exp_affine_nest *n, const struct exp_fusion *f)
 {
     isl_set *last = iterations_of(ctx, n);

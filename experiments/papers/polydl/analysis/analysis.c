@@ -13,7 +13,7 @@
 
 enum { FIRST_SHARED_LEVELS = 3, ELEMENT_BYTES = sizeof(float) };
 
-/* Returns the bandwidth that is stated, or a line in every latency. */
+/* Returns the stated bandwidth, or a line in every latency. */
 static double bandwidth(double stated, double line_bytes, double latency)
 {
     if (stated > 0)
@@ -57,7 +57,7 @@ enum {
 
 /* ---- iterations ---- */
 
-/* Iterations whose iterators are independent of each other: from low to high, both included. */
+/* Iterations with independent iterators: from low to high, both included. */
 struct box {
     uint64_t low[EXP_AFFINE_MAX_LOOPS], high[EXP_AFFINE_MAX_LOOPS];
 };
@@ -67,7 +67,7 @@ struct boxes {
     size_t n;
 };
 
-/* Adds a box: the iterations that agree with `at` before loop `free`, have low..high in it, and anything inside it. */
+/* Adds a box: the iterations that agree with `at` before loop `free`, have low..high in `free`, and anything inside. */
 static void add(struct boxes *b, const struct exp_affine_nest *n, const struct exp_affine_point *at, size_t loop,
                 uint64_t low, uint64_t high)
 {
@@ -148,7 +148,7 @@ static void repeat(struct numbers *v, const struct term *t)
     v->n *= t->times;
 }
 
-/* Finds the values that a subscript takes in a box. */
+/* Finds the values of a subscript in a box. */
 static struct numbers values_of(const struct exp_affine_subscript *s, const struct box *b, size_t n_loops)
 {
     struct term terms[EXP_AFFINE_MAX_LOOPS];
@@ -171,16 +171,16 @@ static struct numbers values_of(const struct exp_affine_subscript *s, const stru
     return v;
 }
 
-/* ---- products that overlap ---- */
+/* ---- overlapping products ---- */
 
 enum { WORDS = MAX_SETS / 64 };
 
-/* Says which of the products have something. */
+/* The products that have a value. */
 struct signature {
     uint64_t word[WORDS];
 };
 
-/* A number from which on a product's set of values goes on, or has ended. */
+/* A number at which a product's set of values begins or has ended. */
 struct border {
     uint64_t at;
     size_t product;
@@ -209,7 +209,7 @@ static void add_interval(struct axis *a, uint64_t low, uint64_t count, size_t pr
     *(struct border *)exp_append(&a->border, &a->n_borders, sizeof end) = end;
 }
 
-/* Adds a product's values to its axis, as intervals: neighbours where the stride is 1, else one by one. */
+/* Adds a product's values to the product's axis, as intervals: neighbours where the stride is 1, else single values. */
 static void add_values(struct axis *a, const struct numbers *v, size_t product)
 {
     const bool is_dense = v->stride == 1;
@@ -234,7 +234,7 @@ static void add_to_class(struct axis *a, const struct signature *products, uint6
     a->class[c].n_values += n;
 }
 
-/* Sorts the values of an axis into classes. A product may hold a value in several of its intervals. */
+/* Sorts the values of an axis into classes. A product may hold a value in several intervals. */
 static void classify(struct axis *a)
 {
     uint32_t depth[MAX_SETS] = { 0 };
@@ -255,7 +255,7 @@ static void classify(struct axis *a)
     }
 }
 
-/* Counts what lies in one of the products: combinations of classes, axis by axis, that some product has in common. */
+/* Counts the elements of all products: combinations of classes, axis by axis, with a common product. */
 static uint64_t count_products(const struct axis *axis, size_t n_axes, const struct signature *common)
 {
     uint64_t total = 0;
@@ -287,7 +287,7 @@ static void add_product(struct axis axis[EXP_AFFINE_MAX_DIMS], const struct exp_
     }
 }
 
-/* Counts the elements of an array that all its accesses touch in some boxes. */
+/* Counts the elements of an array that all accesses touch in some boxes. */
 static uint64_t count_array(const struct exp_affine_nest *n, const struct boxes *b, const char *array)
 {
     struct axis axis[EXP_AFFINE_MAX_DIMS] = { 0 };
@@ -315,7 +315,7 @@ static uint64_t count_array(const struct exp_affine_nest *n, const struct boxes 
     return elements;
 }
 
-/* Counts each array once, at the first access to it. */
+/* Counts each array once, at the array's first access. */
 static uint64_t count_all(const struct exp_affine_nest *n, const struct boxes *b)
 {
     uint64_t elements = 0;
@@ -351,7 +351,7 @@ uint64_t exp_footprint_within(const struct exp_affine_nest *n, size_t n_fixed, c
 
 /* ---- working sets ---- */
 
-/* Adds the working sets of one dependence. */
+/* Adds the working sets of a dependence. */
 static void add_sets(struct exp_working_sets *w, const struct exp_affine_nest *n, const struct exp_dependence *d)
 {
     size_t parallel = 0;
@@ -404,9 +404,9 @@ double exp_working_sets_cost(const struct exp_resident *r, const struct exp_sour
     return cost;
 }
 
-/* ---- what a single variant costs ---- */
+/* ---- costs of a variant ---- */
 
-/* Makes the variant as so many threads run it. One runs every loop in sequence; two have an image each around them. */
+/* Makes the variant for this many threads. A single thread runs every loop in sequence; two have an image each. */
 static int variant_of_threads(struct exp_variant *v, const struct exp_polydl_layer *l, size_t variant,
                               enum exp_polydl_threads threads, struct exp_why *why)
 {
@@ -452,7 +452,7 @@ static int analyse_haystack(struct exp_analysis *a, const struct exp_sources *s,
     return err;
 }
 
-/* ---- all of them ---- */
+/* ---- all variants ---- */
 
 static const double variant_seconds = 0.03; /* of a usual computer, both numbers of threads */
 

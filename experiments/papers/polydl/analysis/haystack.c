@@ -8,9 +8,9 @@
 /*
  * ---- lines of calls ----
  *
- * The lines that the calls of a variant's micro-kernel touch in one operand, as runs: lines that are neighbours in the
- * order of their addresses within every call that touches one of them. An operand's calls are told apart by where in
- * the tensor they begin, which is a sum of multiples of the outer iterators.
+ * The lines that the calls of a variant's micro-kernel touch in an operand, as runs: neighbours in the order of
+ * addresses in every call that touches a line of the run. An operand's calls differ by the begin of the call in the
+ * tensor, which is a sum of multiples of the outer iterators.
  */
 
 /* Lines from first on; of runs that are not dense, the first is only a name. */
@@ -21,7 +21,7 @@ struct line_run {
 struct call_lines {
     uint64_t step[EXP_AFFINE_MAX_LOOPS]; /* elements from a single iteration of each loop to the next */
     uint64_t first_element;              /* of the iteration 0, 0, ... */
-    uint64_t unit;                       /* calls begin at multiples of it after the first element */
+    uint64_t unit;                       /* calls begin at multiples of `unit` after the first element */
     uint64_t n_lines;                    /* of the whole tensor */
     size_t *begin;                       /* [calls + 1], by (beginning - first) / unit: the call's runs in run[] */
     struct line_run *run;
@@ -66,7 +66,7 @@ static struct rows rows_of(const struct exp_variant *v, const struct exp_affine_
     return r;
 }
 
-/* Holds what is known of a line: the calls that touch it, and the line that it follows in some of them. */
+/* A line: the calls that touch the line, and the line before in some of these calls. */
 struct link {
     uint32_t calls, before, follows;
 };
@@ -81,7 +81,7 @@ struct search {
     size_t n_runs;
 };
 
-/* Looks at a line of a call; `before` is the line before it in its call, or NONE. */
+/* Looks at a line of a call; `before` is the call's line before, or NONE. */
 typedef void visit_fn(struct search *s, uint32_t line, uint32_t before);
 
 /* Visits the lines of a call that begins at an element, in ascending order. */
@@ -118,7 +118,7 @@ static uint64_t divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Marks the places at which calls begin, as the loops from one on walk them. */
+/* Marks the begins of calls, as the loops from `loop` on walk them. */
 static void mark_calls(struct search *s, const struct exp_variant *v, size_t loop, uint64_t offset)
 {
     const uint64_t step = loop < v->n_outer ? s->found->step[loop] : 0;
@@ -151,7 +151,7 @@ static void add_link(struct search *s, uint32_t line, uint32_t before)
     l->follows += before != NONE && l->before == before;
 }
 
-/* Tells whether all calls that touch a line, or the one that it follows, touch both. */
+/* Tells whether all calls that touch a line, or the line before, touch both lines. */
 static bool is_joined(const struct search *s, uint32_t line)
 {
     const struct link *l = &s->link[line];
@@ -193,7 +193,7 @@ static void place_calls(struct search *s, const struct exp_variant *v, const str
 
 /*
  * Finds the runs of an access to a tensor; n_outer loops are around the calls. The access's subscripts must use
- * different inner loops, as they do in a GEMM.
+ * different inner loops, as a GEMM's do.
  */
 static void find_call_lines(struct call_lines *c, const struct exp_variant *v, const struct exp_affine_access *a,
                             const struct exp_tensor *t, uint64_t elements_per_line)
@@ -213,10 +213,10 @@ static void find_call_lines(struct call_lines *c, const struct exp_variant *v, c
 
 /* ---- misses ---- */
 
-/* An array that calls touch. */
+/* An array of the calls. */
 struct operand {
     struct call_lines lines;
-    uint64_t first_line; /* of the tensor, so that no two share one */
+    uint64_t first_line; /* of the tensor; no two tensors share a line */
     uint64_t offset;     /* of the call, in elements after the first one's */
 };
 
@@ -227,7 +227,7 @@ struct count {
     struct sim_stackdist *distances;
 };
 
-/* Finds the operands in the order in which calls touch them first. */
+/* Finds the operands in the order of their first use. */
 static void find_operands(struct count *c, uint64_t line_bytes)
 {
     const struct exp_affine_nest *n = &c->variant->nest;
@@ -260,7 +260,7 @@ static int use_lines(struct count *c, const struct operand *o)
     return err;
 }
 
-/* Steps to the next iteration of the outer loops; from the last one to the first. */
+/* Steps to the next iteration of the outer loops; from the last iteration to the first. */
 static void step(struct count *c, uint64_t at[EXP_AFFINE_MAX_LOOPS])
 {
     for (size_t l = c->variant->n_outer; l-- > 0;) {
@@ -286,7 +286,7 @@ static uint64_t calls_of(const struct exp_variant *v)
     return n;
 }
 
-/* Returns what all calls would have of what so many have. */
+/* Scales a count from the sampled share of calls to all calls. */
 static uint64_t scaled(uint64_t count, double share)
 {
     return (uint64_t)((double)count / share + 0.5);

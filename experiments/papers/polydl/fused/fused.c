@@ -10,9 +10,9 @@
 #define NAME(number, name, meaning) [number] = (name),
 const char *const exp_fused_pair_names[EXP_N_FUSED_PAIRS] = { EXP_EACH_FUSED_PAIR(NAME) };
 
-/* ---- the nests that Algorithm 3 is asked about ---- */
+/* ---- the nests of Algorithm 3 ---- */
 
-/* Makes a nest over a tensor that updates each element: its subscripts are the loops. */
+/* Makes a nest that updates each element of a tensor: the subscripts are the loops. */
 static struct exp_affine_nest element_wise(const struct exp_tensor *t)
 {
     struct exp_affine_nest n = { .n_loops = t->n_dims, .n_accesses = 2 };
@@ -30,8 +30,8 @@ static struct exp_affine_nest element_wise(const struct exp_tensor *t)
 }
 
 /*
- * Decides for both pairs. What writes the tensor first is the convolution's nest, or one that normalises: which reads
- * another tensor of the same shape, and the scale and shift of a channel, which nothing here writes.
+ * Decides for both pairs. The first writer of the tensor is the convolution's nest, or a nest that normalises: a nest
+ * that reads another tensor of the same shape, and the scale and shift of a channel, which nothing here writes.
  */
 static const char *decide(const struct exp_polydl_layer *l)
 {
@@ -47,7 +47,7 @@ static const char *decide(const struct exp_polydl_layer *l)
     for (int pair = 0; pair < EXP_N_FUSED_PAIRS && verdict == EXP_FUSION_LEGAL; pair++) {
         struct exp_fusion f;
 
-        if (!exp_fuse(heavy[pair], NULL, 0, &after, &f)) /* else one of them writes several arrays: none does */
+        if (!exp_fuse(heavy[pair], NULL, 0, &after, &f)) /* fails for a nest that writes several arrays: none does */
             verdict = f.verdict;
     }
     return exp_fusion_reasons[verdict];
@@ -55,7 +55,7 @@ static const char *decide(const struct exp_polydl_layer *l)
 
 uint64_t exp_fused_bytes(const struct exp_fused_layer *l)
 {
-    enum { N_OUTPUTS = 5 }; /* of the convolution, its reordered copy, normalised from and to, and compared */
+    enum { N_OUTPUTS = 5 }; /* of the convolution, a reordered copy, normalised from and to, and compared */
     const struct conv_problem *p = &l->shape;
     const uint64_t input = (uint64_t)p->n * p->c * p->h * p->w * sizeof(float);
 
@@ -96,7 +96,7 @@ void exp_fused_release(struct exp_fused *f)
 
 /* ---- fusion.csv ---- */
 
-/* Lines that move, from the innermost level outwards. */
+/* Borders that lines cross, from the innermost level outwards. */
 enum border { INTO_L1, INTO_L2, TO_MEMORY, N_BORDERS };
 
 struct fusion_row {
@@ -110,7 +110,8 @@ struct fusion_row {
 
 /* clang-format off */
 #define LINES_FIELDS(way, how)                                                                                         \
-    { { #way "_l1_lines", "lines", "brought into the first level, " how, "replay" }, REC_VALUE(FUSION, way[INTO_L1]) },   \
+    { { #way "_l1_lines", "lines", "brought into the first level, " how, "replay" },                           \
+      REC_VALUE(FUSION, way[INTO_L1]) },                                                                               \
     { { #way "_l2_lines", "lines", "brought into the second", "replay" },                                              \
       REC_VALUE(FUSION, way[INTO_L2]) },                                                 \
     { { #way "_memory_lines", "lines", "read from memory and written to it", "replay" },                               \
@@ -205,7 +206,7 @@ int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, con
 
 /* ---- the answer ---- */
 
-/* PolyDL prints these numbers of a pair, in these figures. */
+/* PolyDL's figures of the pairs. */
 static const struct {
     const char *title, *figure;
 } printed[EXP_N_FUSED_PAIRS] = {
@@ -213,7 +214,7 @@ static const struct {
     [EXP_FUSED_CONV] = { "convolution + ReLU6", "Figure 21" },
 };
 
-/* Says what the paper prints of a pair; "-" if nothing. */
+/* Says the paper's number of a pair; "-" if there is none. */
 static const char *say_printed(const struct claims *c, enum exp_fused_pair pair, const char *metric)
 {
     const char *value = claims_printed(c, printed[pair].figure, NULL, metric);
@@ -252,7 +253,7 @@ static void say_speedup(double x, char *text, size_t bytes)
         exp_say(text, bytes, "not timed");
 }
 
-/* Returns what part of the lines at a border fusing saves, in percent of those of all layers. */
+/* Returns the percentage of all layers' lines at a border that fusing saves. */
 static double saved_percent(const struct exp_fused *f, enum exp_fused_pair pair, enum border b)
 {
     double lines[EXP_FUSED_ONEDNN] = { 0 };

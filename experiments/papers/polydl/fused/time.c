@@ -22,7 +22,7 @@ static const double long_run_flops = 2e9; /* of convolutions that take longer on
 struct site {
     const struct conv_plan *plan; /* of the convolution */
     struct conv_binding bind;
-    struct conv_bnorm bnorm; /* of a tensor of the output's shape; its activation is set by the way */
+    struct conv_bnorm bnorm; /* of a tensor of the output's shape; the way sets the activation */
 };
 
 /* ---- the operators ---- */
@@ -76,7 +76,7 @@ static int convolve(const struct site *s, enum exp_fused_way way, struct sim_sin
     return err;
 }
 
-/* Runs a pair in one of our ways; with a sink, hands it the accesses instead. Returns 0 or -errno. */
+/* Runs a pair in our ways; with a sink, hands the accesses to the sink instead. Returns 0 or -errno. */
 static int run_way(const struct site *s, enum exp_fused_pair pair, enum exp_fused_way way, struct sim_sink *sink)
 {
     if (pair == EXP_FUSED_CONV)
@@ -85,13 +85,13 @@ static int run_way(const struct site *s, enum exp_fused_pair pair, enum exp_fuse
     return 0;
 }
 
-/* Returns the address of the first page behind so many bytes. */
+/* Returns the address of the first page behind this many bytes. */
 static uint64_t behind(uint64_t address, uint64_t bytes)
 {
     return (address + bytes + CONV_PAGE_BYTES - 1) / CONV_PAGE_BYTES * CONV_PAGE_BYTES;
 }
 
-/* Returns the site of replays: the plan's tensors where they always are, the normalised ones behind them. */
+/* Returns the site of replays: the plan's tensors at the usual addresses, the normalised tensors behind. */
 static struct site site_of_replay(const struct conv_plan *plan)
 {
     struct site s = { .plan = plan,
@@ -112,11 +112,11 @@ struct bench {
     struct exp_layer_plans planned;
     struct exp_tensors tensors;
     struct site site;
-    float *in, *out, *of_channel;                /* what is normalised; N_STATISTICS numbers of each channel */
+    float *in, *out, *of_channel; /* input and output of normalising; N_STATISTICS numbers of each channel */
     struct exp_dnnl_op *dnnl[EXP_N_FUSED_PAIRS]; /* NULL: there is no oneDNN, or no implementation */
 };
 
-/* Runs what takes turns. */
+/* A contender: a pair in a way. */
 struct runner {
     struct bench *bench;
     enum exp_fused_pair pair;
@@ -125,7 +125,7 @@ struct runner {
 
 /* ---- tensors ---- */
 
-/* Makes up what a trained network has of each channel, and folds it. */
+/* Makes up a trained network's statistics of each channel, and folds the statistics. */
 static void make_statistics(struct bench *b, size_t c)
 {
     float *number = b->of_channel;
@@ -211,7 +211,7 @@ static bool is_there(const struct bench *b, enum exp_fused_pair pair, enum exp_f
     return way != EXP_FUSED_ONEDNN || b->dnnl[pair];
 }
 
-/* Compares what the two ways make, bit by bit. */
+/* Compares the outputs of both ways, bit by bit. */
 static int check(const struct bench *b, enum exp_fused_pair pair, const struct exp_fused_layer *l, struct exp_why *why)
 {
     const float *out = pair == EXP_FUSED_CONV ? conv_in_ptr(b->site.bind.addr[CONV_OUTPUT]) : b->out;
@@ -237,7 +237,7 @@ static int time_pair(struct bench *b, enum exp_fused_pair pair, struct exp_fused
     const struct exp_watch watch = exp_ruler_watch(t->ruler);
     struct runner runner[EXP_N_FUSED_WAYS];
     struct exp_turn turn[EXP_N_FUSED_WAYS];
-    const bool is_long = pair == EXP_FUSED_CONV && l->flops >= long_run_flops; /* check() has run it before */
+    const bool is_long = pair == EXP_FUSED_CONV && l->flops >= long_run_flops; /* check() has run the pair before */
     struct exp_turns turns = { .protocol = { .n_warmups = !is_long,
                                              .rounds = { LEAST_ROUNDS, MOST_ROUNDS, 0 },
                                              .now_ns = ctr_thread_ns,
@@ -275,10 +275,10 @@ static int time_layer(struct exp_fused_layer *l, const struct exp_polydl_timing 
 
 /* ---- tasks ---- */
 
-/* The tasks of all layers: one each, but for layers that are the same. */
+/* The tasks of all layers: equal layers share a task. */
 struct work {
     struct exp_fused *of;
-    const struct exp_setup *setup;          /* that plans */
+    const struct exp_setup *setup;          /* for plans */
     const struct exp_polydl_timing *timing; /* NULL: simulating */
     struct sim_machine alone;
     struct exp_polydl_jobs jobs;
@@ -298,7 +298,7 @@ enum { NAME_BYTES = 64 };
 #define NAME(number, name, meaning) [number] = (name),
 static const char *const way_names[EXP_N_FUSED_WAYS] = { EXP_EACH_FUSED_WAY(NAME) };
 
-/* Says what the counts of a pair and a way begin with. */
+/* Says the begin of the names of the counts of a pair and a way. */
 static const char *prefix_of(char name[NAME_BYTES], enum exp_fused_pair pair, enum exp_fused_way way)
 {
     exp_say(name, NAME_BYTES, "%s/%s/", exp_fused_pair_names[pair], way_names[way]);
@@ -335,7 +335,7 @@ static void take_times(void *ctx, size_t task, const struct exp_result *r)
     move_layer(&w->of->layer[w->jobs.job[task].layer], (struct exp_result_moving){ .from = r });
 }
 
-/* Simulates a pair in a way, and puts what of it is counted. */
+/* Simulates a pair in a way, and puts the counts. */
 static int simulate_way(const struct work *w, const struct site *site, enum exp_fused_pair pair, enum exp_fused_way way,
                         struct exp_result *result)
 {
@@ -388,7 +388,7 @@ static void take_cells(void *ctx, size_t task, const struct exp_result *r)
     }
 }
 
-/* Writes the shape and its plan, if there is one: else the task will say why not. From malloc. */
+/* Writes the shape and the plan, if there is a plan: else the task will say why not. From malloc. */
 static char *what_of(const struct work *w, const struct exp_fused_layer *l)
 {
     struct exp_layer_plans planned = { .plans.n_cases = 0 };
@@ -403,7 +403,7 @@ static char *what_of(const struct work *w, const struct exp_fused_layer *l)
     return exp_format("conv%s; %s", shape, plan);
 }
 
-/* Does the work of a kind, and gives layers that are the same the same results. */
+/* Does the work of a kind, and gives equal layers equal results. */
 static int run_all(struct work *w, struct exp_tasks t, const char *setting, const struct exp_tasks_options *o,
                    struct exp_tasks_counts *counts, struct exp_why *why)
 {

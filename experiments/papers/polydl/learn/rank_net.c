@@ -12,7 +12,7 @@
 
 /* ---- layers ---- */
 
-/* Says what becomes of a neuron's sum. */
+/* Activations of a neuron's sum. */
 enum activation { SAME, RELU, SOFTSIGN };
 
 static double activated(enum activation a, double sum)
@@ -22,7 +22,7 @@ static double activated(enum activation a, double sum)
     return a == SOFTSIGN ? sum / (1 + fabs(sum)) : sum;
 }
 
-/* Returns how fast that changes with the sum. */
+/* Returns the derivative of an activation. */
 static double slope(enum activation a, double sum)
 {
     if (a == RELU)
@@ -30,7 +30,7 @@ static double slope(enum activation a, double sum)
     return a == SOFTSIGN ? 1 / ((1 + fabs(sum)) * (1 + fabs(sum))) : 1;
 }
 
-/* The paper's. Softmax needs all sums of its layer: what follows applies it. */
+/* The paper's activations. Softmax needs all sums of a layer: the caller applies softmax behind the last layer. */
 static const struct {
     size_t n_neurons;
     enum activation activation;
@@ -84,7 +84,7 @@ void exp_rank_net_release(struct exp_rank_net *net)
 
 /* ---- forwards ---- */
 
-/* Holds what the neurons of each layer sum up and put out, the net's input first. */
+/* Sums and outputs of the neurons of each layer, the net's input first. */
 struct signals {
     double sum[EXP_RANK_LAYERS][MAX_NEURONS], out[EXP_RANK_LAYERS + 1][MAX_NEURONS];
 };
@@ -170,8 +170,8 @@ double exp_rank_net_loss(const struct exp_rank_net *net, const struct exp_rank_p
 /* ---- backwards ---- */
 
 /*
- * Adds what the loss changes by with each weight of a layer. by_sum[] is what it changes by with the sums of the
- * layer's neurons, and becomes the same of the layer before.
+ * Adds the loss's derivatives by the weights of a layer. by_sum[] has the derivatives by the sums of the layer's
+ * neurons, and gets the derivatives of the layer before.
  */
 static void return_layer(const struct exp_rank_net *net, size_t layer, const double *w, const struct signals *s,
                          double *by_sum, double *gradient)
@@ -190,7 +190,9 @@ static void return_layer(const struct exp_rank_net *net, size_t layer, const dou
         by_sum[k] = by_input[k] * slope(layers[layer - 1].activation, s->sum[layer - 1][k]);
 }
 
-/* Adds what the loss of a single pair changes by, a share of it. Of softmax and cross entropy that is output - wanted. */
+/*
+ * Adds the derivatives of a pair's loss, times a share. Of softmax and cross entropy the derivative is output - wanted.
+ */
 static void return_pair(const struct exp_rank_net *net, const struct signals *s, unsigned winner, double share,
                         double *gradient)
 {
@@ -222,7 +224,7 @@ double exp_rank_net_gradient(const struct exp_rank_net *net, const struct exp_ra
 
 /* ---- training ---- */
 
-/* Adam (Kingma and Ba, 2015) with its usual constants. */
+/* Adam (Kingma and Ba, 2015) with the usual constants. */
 struct adam {
     double *mean, *square, *gradient; /* [n_weights] */
     double decayed_mean, decayed_square;
@@ -322,7 +324,7 @@ struct net_file {
     const char *note;
 };
 
-/* Prints the net, and the sum of its text. */
+/* Prints the net, and the checksum of the text. */
 static int print_file(void *file, FILE *out)
 {
     const struct net_file *f = file;

@@ -4,7 +4,7 @@
 
 /* ---- LIBXSMM ---- */
 
-/* The Makefile says so where it finds the header, and links the library then. */
+/* The Makefile defines BUILT_XSMM where the header is found, and links the library then. */
 #if defined(BUILT_XSMM)
 #include <libxsmm.h>
 #include <libxsmm_version.h>
@@ -19,7 +19,7 @@ const char *exp_xsmm_version(void)
     return LIBXSMM_CONFIG_VERSION;
 }
 
-/* Keeps LIBXSMM within what CONV_CPU allows. */
+/* Keeps LIBXSMM within CONV_CPU's limit. */
 static void limit(void)
 {
     if (!sim_cpu_has(CPU_ISA_AVX2))

@@ -37,7 +37,7 @@ static void set_environment(void)
 
 static int load(struct exp_dnnl *d, struct exp_why *why)
 {
-    const int *(*version)(void); /* of a struct that begins with three numbers */
+    const int *(*version)(void); /* the struct begins with three numbers */
     char *object;
     int err = exp_plugin_compile("kernels/plugin/onednn.c", &(struct exp_plugin_limits){ 300, "" }, &object, why);
 
@@ -72,7 +72,7 @@ int exp_dnnl_load(struct exp_dnnl **d, struct exp_why *why)
     return err;
 }
 
-/* Forgets the library, which stays loaded: its OpenMP runtime does not survive being unloaded. */
+/* Forgets the library, which stays loaded: an unloaded OpenMP runtime crashes. */
 void exp_dnnl_unload(struct exp_dnnl *d)
 {
     free(d);

@@ -1,6 +1,6 @@
 /*
  * oneDNN as a peer: the records of kernels/plugin/onednn.c, compiled and loaded into this process as plug-ins are.
- * Everything runs on a single thread. Built without oneDNN's header (package libdnnl-dev, version 2), there is no oneDNN.
+ * Everything runs on a single thread. Built without the header (package libdnnl-dev, version 2), there is no oneDNN.
  */
 #ifndef EXPERIMENTS_PAPERS_POLYDL_TIME_DNNL_H
 #define EXPERIMENTS_PAPERS_POLYDL_TIME_DNNL_H
@@ -14,14 +14,14 @@ struct exp_dnnl;    /* the library */
 struct exp_dnnl_op; /* a single operator on its tensors */
 
 /*
- * Compiles and loads the file. Sets OMP_NUM_THREADS=1 in the environment: call it before any thread starts. Returns 0,
- * or -errno with a line in why.
+ * Compiles and loads the file. Sets OMP_NUM_THREADS=1 in the environment: to be called before any thread starts.
+ * Returns 0, or -errno with a line in why.
  */
 int exp_dnnl_load(struct exp_dnnl **d, struct exp_why *why);
 void exp_dnnl_unload(struct exp_dnnl *d); /* NULL is fine; after all operators are closed */
 const char *exp_dnnl_version(const struct exp_dnnl *d);
 
-/* Returns the channels of a block of the layout that bnorm_relu has. */
+/* Returns the channels of a block of bnorm_relu's layout. */
 size_t exp_dnnl_block(const struct exp_dnnl *d);
 
 /*

@@ -17,7 +17,7 @@
 #include "sim/hierarchy.h"
 #include "sim/machine/machine_here.h"
 
-/* ---- layers in words: what decides a result ---- */
+/* ---- layers in words: everything that decides a result ---- */
 
 static bool is_same_source(const struct exp_variant_source *a, const struct exp_variant_source *b)
 {
@@ -28,7 +28,7 @@ static bool is_same_source(const struct exp_variant_source *a, const struct exp_
     return a->gemm.m == b->gemm.m && a->gemm.n == b->gemm.n && a->gemm.k == b->gemm.k;
 }
 
-/* Tells whether two layers have the same variants of the same shape. */
+/* Tells whether two layers have equal variants of equal shapes. */
 static bool are_same(const struct exp_polydl_layer *a, const struct exp_polydl_layer *b)
 {
     bool is_same = is_same_source(&a->source, &b->source) && a->variants.n == b->variants.n;
@@ -38,7 +38,7 @@ static bool are_same(const struct exp_polydl_layer *a, const struct exp_polydl_l
     return is_same;
 }
 
-/* Returns the first layer that is the same as one, which may be itself. */
+/* Returns the first layer that equals a layer, or the layer itself. */
 static size_t first_same(const struct exp_polydl *p, size_t layer)
 {
     size_t i = 0;
@@ -48,7 +48,7 @@ static size_t first_same(const struct exp_polydl *p, size_t layer)
     return i;
 }
 
-/* Writes shape, block and micro-kernel, and the variant or all of them (NULL); from malloc. */
+/* Writes shape, block and micro-kernel, and the variant or all variants (NULL); from malloc. */
 static char *text_of(const struct exp_polydl_layer *l, const struct exp_variant *v, const char *micro_kernel)
 {
     const struct exp_gemm *g = &l->source.gemm;
@@ -127,7 +127,7 @@ int exp_polydl_computer(char **text, struct exp_why *why)
     return err;
 }
 
-/* Holds what tasks do: times, or simulations. */
+/* The work of tasks: times, or simulations. */
 struct work {
     struct exp_polydl *of;
     const struct exp_polydl_timing *timing;
@@ -228,8 +228,8 @@ int exp_polydl_measure(struct exp_polydl *p, const struct exp_polydl_timing *t, 
 #define CALLS "simulated_calls" /* of the micro-kernel */
 
 /*
- * The calls from the first on that have so many multiply-adds are simulated; of most layers these are all. What
- * prefetchers do repeats soon, and simulating it takes seven times as long.
+ * The first calls with this many multiply-adds are simulated; of most layers these are all calls. Prefetchers'
+ * behaviour repeats soon, and takes seven times as long to simulate.
  */
 static const uint64_t most_macs[EXP_N_POLYDL_REPLAYS] = { 1000000000, 125000000 };
 
@@ -238,7 +238,7 @@ struct stopping {
     uint64_t calls, most_calls;
 };
 
-/* Asked before each call of a micro-kernel, it looks at the pool now and then. */
+/* Looks at the pool now and then, before calls of a micro-kernel. */
 static bool stops(void *ctx)
 {
     struct stopping *s = ctx;
@@ -249,7 +249,7 @@ static bool stops(void *ctx)
     return false;
 }
 
-/* Prepares the walk of a variant. Returns how many of its calls are simulated. */
+/* Prepares the walk of a variant. Returns the number of simulated calls. */
 static uint64_t prepare(const struct work *s, const struct exp_polydl_job *x, struct exp_walk *w)
 {
     const struct exp_variant *v = &s->of->layer[x->layer].variants.variant[x->variant];
@@ -297,7 +297,7 @@ static int simulate(void *ctx, size_t job, const struct exp_pool *pool, struct e
     return err == -EINVAL ? exp_fail(why, err, "the simulator refuses this machine") : err;
 }
 
-/* Returns the cycles in which all lines move that come into a level or leave it. */
+/* Returns the cycles to move all lines that come into a level or leave the level. */
 static double moving_cycles(const struct sim_machine *m, const struct sim_cell *total)
 {
     const struct exp_sources from = exp_sources_of(m, 1);
@@ -311,7 +311,7 @@ static double moving_cycles(const struct sim_machine *m, const struct sim_cell *
     return sum;
 }
 
-/* Estimates the cycles: all of it is the micro-kernel's phase. */
+/* Estimates the cycles: all work is of the micro-kernel's phase. */
 static void estimate(const struct work *s, const struct exp_polydl_layer *l, struct exp_polydl_simulated *to)
 {
     const struct sim_machine *m = s->of->machine;
@@ -327,7 +327,7 @@ static void estimate(const struct work *s, const struct exp_polydl_layer *l, str
     to->traffic_cycles = e.issue_cycles + moving_cycles(m, &to->total);
 }
 
-/* Scales counts of a share of the calls to all of them. */
+/* Scales counts of a share of the calls to all calls. */
 static void scale(struct sim_cell *cell, double share)
 {
     uint64_t count[sizeof *cell / sizeof(uint64_t)];
@@ -400,7 +400,7 @@ static void add_replays(struct work *s, size_t layer, enum exp_polydl_replay rep
     }
 }
 
-/* Gives layers that are the same the same counts, and a machine that is its caches alone both. */
+/* Gives equal layers equal counts, and a machine of caches alone both kinds of counts. */
 static void copy_counts(struct exp_polydl *p, bool is_plain)
 {
     for (size_t i = 0; i < p->n_layers; i++) {

@@ -16,16 +16,16 @@ enum { LEAST_ROUNDS = 2, MOST_ROUNDS = 40, MOST_REFINED = 200, MICRO_TILE = 16 }
 static const double long_run_flops = 2e9; /* of runs that take longer on most computers */
 static const double once_flops = 2e10;    /* of runs that two threads do once */
 
-/* Slow code is timed in part: the first iterations of the outermost loop that have so many operations. */
+/* Slow code is timed in part: the first iterations of the outermost loop with this many operations. */
 static const double most_flops_of_loops = 5e8, most_flops_of_tiles = 2e9;
 
-/* Holds the tensors of a layer's variants in memory: all variants of a layer have the same. */
+/* The tensors of a layer's variants in memory: all variants of a layer share the tensors. */
 struct operands {
-    float *of[EXP_N_POLYDL_THREADS][EXP_N_OPERANDS]; /* of each image; of images, A is the same */
+    float *of[EXP_N_POLYDL_THREADS][EXP_N_OPERANDS]; /* of each image; all images share A */
     size_t bytes[EXP_N_OPERANDS], n_images;
 };
 
-/* Holds SConv, Base and oneDNN, on NCHW tensors of their own. A GEMM is a 1x1 convolution to them. */
+/* SConv, Base and oneDNN, on NCHW tensors of their own. A GEMM is a 1x1 convolution here. */
 struct baselines {
     const struct exp_setup *setup;
     struct exp_layer_plans planned;
@@ -43,12 +43,12 @@ struct bench {
     struct sconv_team *team; /* of two; NULL: only a single thread is timed yet */
 };
 
-/* Says which iterations of an outermost loop are timed: the first of so many; all 0: everything. */
+/* The timed iterations of an outermost loop: the first n; all 0: everything. */
 struct slice {
     size_t n, of;
 };
 
-/* Runs what takes turns: a variant, or a baseline. */
+/* A contender: a variant, or a baseline. */
 struct runner {
     struct bench *bench;
     const struct exp_variant *variant;
@@ -70,7 +70,7 @@ void *exp_polydl_pages(size_t bytes)
     return memory;
 }
 
-/* Allocates for so many images, filled as exp_tensors_fill does; all of them have the same A. */
+/* Allocates for this many images, filled as exp_tensors_fill does; all images share A. */
 static void open_operands(struct operands *o, const struct exp_variant *v, size_t n_images)
 {
     *o = (struct operands){ .n_images = n_images };
@@ -125,7 +125,7 @@ const struct exp_case *exp_layer_plans_case(const struct exp_layer_plans *p, con
     return NULL;
 }
 
-/* ---- other programs ---- */
+/* ---- baselines of further programs ---- */
 
 static const struct exp_case *case_of(const struct baselines *r, enum exp_polydl_baseline b)
 {
@@ -144,15 +144,15 @@ static int make_tensors(struct baselines *r, enum exp_polydl_baseline b)
     return !c || exp_algo_why_not_run(c->algo, r->setup) ? 0 : exp_tensors_init(&r->tensors[b], &c->plan);
 }
 
-/* Returns SConv's tensors, of which input and filter are filled; NULL if it is not there. */
+/* Returns SConv's tensors, of which input and filter are filled; NULL if SConv is not there. */
 static const float *tensor_of_sconv(const struct baselines *r, enum conv_tensor t)
 {
     return has_tensors(r, EXP_POLYDL_SCONV) ? conv_in_ptr(r->tensors[EXP_POLYDL_SCONV].bind.addr[t]) : NULL;
 }
 
 /*
- * Prepares them for a layer. Base is there for a convolution only. What is not there is not run. Must stay where it is.
- * Returns 0, or -errno with a line in why.
+ * Prepares the baselines of a layer. Base is there for a convolution only. Missing baselines are not run. Must stay at
+ * its address. Returns 0, or -errno with a line in why.
  */
 static int open_baselines(struct baselines *r, const struct exp_polydl_layer *l, const struct exp_polydl_timing *t,
                           struct exp_why *why)
@@ -181,7 +181,7 @@ static void close_baselines(struct baselines *r)
     exp_layer_plans_release(&r->planned);
 }
 
-/* Runs one. Returns 0, -ENOENT if it is not there, or -errno. */
+/* Runs a baseline. Returns 0, -ENOENT if the baseline is not there, or -errno. */
 static int run_other(struct baselines *r, enum exp_polydl_baseline b)
 {
     const struct exp_case *c = case_of(r, b);
@@ -207,7 +207,7 @@ static void run_share(void *ctx, unsigned thread)
         exp_walk_execute(&r->walk[0], thread, exp_polydl_n_threads(r->threads), &r->executor);
 }
 
-/* An OpenBLAS call does what Base's would. */
+/* Calls OpenBLAS as Base would. */
 static void run_sgemm(const struct bench *b)
 {
     enum { ROW_MAJOR = 101, NOT_TRANSPOSED = 111 };
@@ -245,7 +245,9 @@ static int run(void *ctx)
 
 /* ---- contenders ---- */
 
-/* Returns the first iterations, at least one and a share that divides `of`, that have at most so many operations. */
+/*
+ * Returns the first iterations, at least an iteration and a share that divides `of`, with at most this many operations.
+ */
 static struct slice slice_of(size_t of, double flops, double most)
 {
     size_t n = (size_t)((double)of * most / flops);
@@ -256,13 +258,13 @@ static struct slice slice_of(size_t of, double flops, double most)
     return (struct slice){ n, of };
 }
 
-/* Tells whether tiles of 16 divide a GEMM's rows and sums, too: else they are of columns alone. */
+/* Tells whether tiles of 16 divide a GEMM's rows and sums, too: else there are tiles of columns alone. */
 static bool has_row_tiles(const struct exp_variant_source *s)
 {
     return s->gemm.m % MICRO_TILE == 0 && s->gemm.k % MICRO_TILE == 0;
 }
 
-/* Returns what is timed of a baseline. */
+/* Returns the timed part of a baseline. */
 static struct slice slice_of_baseline(const struct exp_polydl_layer *l, enum exp_polydl_baseline b)
 {
     const struct exp_variant_source *s = &l->source;
@@ -281,7 +283,7 @@ double exp_polydl_timed_share(const struct exp_polydl_layer *l, enum exp_polydl_
     return (double)s.n / (double)s.of;
 }
 
-/* Prepares a variant. Returns whether there is a micro-kernel for it. */
+/* Prepares a variant. Returns whether there is a micro-kernel for the variant. */
 static bool prepare_variant(struct runner *r, struct bench *b, const struct exp_variant *v,
                             enum exp_polydl_threads threads, bool uses_xsmm)
 {
@@ -339,8 +341,8 @@ static struct exp_turn turn_of(struct runner *r, struct exp_polydl_time *time)
 }
 
 /*
- * Long runs have no others before them than those of check(), if any. The ruler sees the calling thread's core: it
- * stands beside runs of a single thread only.
+ * Long runs follow only the runs of check(), if any. The ruler sees the calling thread's core: the ruler stands beside
+ * runs of a single thread only.
  */
 static struct exp_turns turns_of(const struct bench *b, uint64_t budget_ns, size_t n, uint64_t (*now_ns)(void))
 {
@@ -354,8 +356,8 @@ static struct exp_turns turns_of(const struct bench *b, uint64_t budget_ns, size
 }
 
 /*
- * Times the variants, and the micro-kernels in Figure 8's order, which have the same tensors: what runs between two of
- * them leaves no traces of its own in the outer caches.
+ * Times the variants, and the micro-kernels in Figure 8's order, which share the variants' tensors: runs in between
+ * leave no traces of their own in the outer caches.
  */
 static int time_variants(struct bench *b, enum exp_polydl_threads threads, struct exp_why *why)
 {
@@ -412,7 +414,7 @@ static int time_baselines(struct bench *b)
     return exp_turns_take(turn, n, &turns, b->timing->ruler);
 }
 
-/* Times the plain loops, which are slow: some iterations, once at least, and never before they are timed. */
+/* Times the plain loops, which are slow: some iterations, once at least, without a warm-up. */
 static int time_loops(struct bench *b)
 {
     struct runner runner = { .bench = b,
@@ -429,7 +431,7 @@ static int time_loops(struct bench *b)
 
 /* ---- checks ---- */
 
-/* Compares the output of the first variant with SConv's, which has run on the same numbers. */
+/* Compares the output of the first variant with SConv's output of the same numbers. */
 static int check_first(struct bench *b, struct exp_why *why)
 {
     const struct conv_problem *p = b->layer->source.problem;
@@ -505,7 +507,7 @@ static int open_bench(struct bench *b, struct exp_why *why)
     return 0;
 }
 
-/* Starts the team of two: from then on the other core is looked after by a thread that waits. */
+/* Starts the team of two: from then on a waiting thread looks after the second core. */
 static int open_team(struct bench *b)
 {
     const unsigned n = exp_polydl_n_threads(EXP_POLYDL_TWO);

@@ -1,12 +1,13 @@
 /*
- * Times of a layer's variants, in turns, and of what they are held against: each timed run follows an untimed one of
- * its own, unless runs are long. A single image and the thread's own clock; or an image for each thread, which a GEMM does
- * not have: its threads share the parallel loop; and the wall's clock.
+ * Times of a layer's variants and baselines, in turns: each timed run follows an untimed run of the same contender,
+ * unless runs are long. A single image and the thread's own clock; or an image for each thread and the wall's clock. A
+ * GEMM has no images: threads share the parallel loop.
  *
- * Variants that are about as fast as the fastest one have more rounds, until the clock repeats itself (exp_turns_run).
+ * Variants that are about as fast as the fastest variant have more rounds, until the clock repeats itself
+ * (exp_turns_run).
  *
- * Everything accumulates into its output, as the paper's loops do, which clear it beforehand; SConv, oneDNN and Base
- * overwrite it. Before they are timed, all variants have made the same output, which is SConv's.
+ * Everything accumulates into the output, as the paper's loops do, which clear the output beforehand; SConv, oneDNN and
+ * Base overwrite the output. Before the first timed run, all variants have made the same output: SConv's.
  */
 #ifndef EXPERIMENTS_PAPERS_POLYDL_TIME_TIME_H
 #define EXPERIMENTS_PAPERS_POLYDL_TIME_TIME_H
@@ -23,40 +24,41 @@
 
 struct exp_polydl_timing {
     const struct exp_setup *setup; /* of SConv and Base */
-    const struct exp_dnnl *dnnl;   /* NULL: it is not there */
+    const struct exp_dnnl *dnnl;   /* NULL: oneDNN is not there */
     const struct conv_small *small;
     bool uses_xsmm;          /* variants run LIBXSMM's micro-kernels and not ours */
-    uint64_t budget_ns;      /* of each variant, half of it on two threads */
-    uint64_t refine_ns;      /* the same, which the variants of a layer that lead may have in all (exp_turns_run) */
-    unsigned n_threads;      /* up to so many are timed */
-    struct exp_ruler *ruler; /* beside each timing of a single thread, which are taken again for that long; or NULL */
+    uint64_t budget_ns;      /* of each variant, half of the budget on two threads */
+    uint64_t refine_ns;      /* the budget of the leading variants of a layer together (exp_turns_run) */
+    unsigned n_threads;      /* most threads that are timed */
+    struct exp_ruler *ruler; /* beside each timing of a single thread; disturbed timings are taken again; or NULL */
 };
 
 /*
- * Times a layer that has variants: fills the times of *l. Returns 0; -EINTR; -EILSEQ if two outputs are not the same;
- * with a line in why.
+ * Times a layer with variants: fills the times of *l. Returns 0; -EINTR; -EILSEQ if two outputs differ; with a line in
+ * why.
  */
 int exp_polydl_time(struct exp_polydl_layer *l, const struct exp_polydl_timing *t, struct exp_why *why);
 
 /*
- * Returns the share of the outermost loop's iterations that are timed of a baseline, from the first on: of the plain
- * loops, and of a GEMM's tiles of 16, which are slow. Times are scaled to all of them.
+ * Returns the timed share of the outermost loop's iterations, from the first on, of a baseline: of the plain loops, and
+ * of a GEMM's tiles of 16, which are slow. Times are scaled to all iterations.
  */
 double exp_polydl_timed_share(const struct exp_polydl_layer *l, enum exp_polydl_baseline b);
 
-/* Tells how long that takes on a usual computer. */
+/* Tells the time of exp_polydl_time on a usual computer. */
 double exp_polydl_time_seconds(const struct exp_polydl_layer *l, const struct exp_polydl_timing *t);
 
 /*
  * ---- tasks ----
  *
- * The work on layers and variants as tasks of the results store, so that nothing is done twice, and what was stopped
- * goes on. Layers with the same variants, of whatever model, are one.
+ * The work on layers and variants as tasks of the results store, so that nothing is done twice, and stopped work
+ * continues. Layers with equal variants, of whatever model, share their tasks.
  *
- * Times are kept, too: they are of this computer, this program and this budget. Without a store they are taken again.
+ * Times are kept, too: times belong to this computer, this program and this budget. Without a store they are taken
+ * again.
  */
 
-/* Lists work as it is found: a task each. Starts as { 0 }. */
+/* A growing list of work: a task each. Starts as { 0 }. */
 struct exp_polydl_jobs {
     struct exp_task *task;
     size_t n;
@@ -67,10 +69,10 @@ struct exp_polydl_jobs {
     size_t n_jobs;
 };
 
-/* Adds a job; the texts of its task, name and what, are from malloc, and the list's then. */
+/* Adds a job; the texts of the task, name and what, are from malloc, and belong to the list then. */
 void exp_polydl_jobs_add(struct exp_polydl_jobs *l, struct exp_polydl_job job, struct exp_task task);
 
-/* Does the jobs, as tasks says but for their list, and releases them. Returns as exp_tasks_run. */
+/* Does the jobs by `tasks`, in which the list is filled in, and releases the jobs. Returns as exp_tasks_run. */
 int exp_polydl_jobs_run(struct exp_polydl_jobs *l, struct exp_tasks tasks, const struct exp_tasks_options *o,
                         struct exp_tasks_counts *counts, struct exp_why *why);
 
@@ -80,7 +82,7 @@ void exp_polydl_time_move(struct exp_result_moving *x, const char *prefix, struc
 /* Returns pages of memory for tensors, from malloc; nothing is set. The program ends where there is none. */
 void *exp_polydl_pages(size_t bytes);
 
-/* Says which computer takes times: its name and CPU; from malloc. Returns 0, or -errno with a line in why. */
+/* Names the computer of the times: name and CPU; from malloc. Returns 0, or -errno with a line in why. */
 int exp_polydl_computer(char **text, struct exp_why *why);
 
 /* Times all layers, one after the other. Returns as exp_tasks_run. */
@@ -91,22 +93,22 @@ int exp_polydl_measure(struct exp_polydl *p, const struct exp_polydl_timing *t, 
 int exp_polydl_simulate(struct exp_polydl *p, const struct conv_small *small, const struct exp_tasks_options *o,
                         struct exp_tasks_counts *counts, struct exp_why *why);
 
-/* Tells how long these take on a usual computer, on a single thread; t is NULL: simulating. */
+/* Tells the time of measuring on a usual computer, on a single thread; t is NULL: of simulating. */
 double exp_polydl_seconds(const struct exp_polydl *p, const struct exp_polydl_timing *t);
 
 /*
  * ---- turns ----
  *
- * Contenders that take turns (base/stats.h), and more rounds for those that lead.
+ * Contenders that take turns (base/stats.h), and more rounds for leaders.
  *
  * The fastest of a few rounds is noisy, and the noise matters only among contenders that are about as fast as the
- * fastest one. So all of them run some rounds first. Then the leaders run on, two rounds at a time, until the clock
- * repeats itself:
+ * fastest contender. So all contenders run some rounds first. Then the leaders run on, two rounds at a time, until the
+ * clock repeats itself:
  *
- *   a leader                  its fastest round has EXP_TURNS_LEAD of the speed of the fastest round of all
- *   the clock repeats itself  every other round is a half of the rounds. What either half finds fastest has
- *                             EXP_TURNS_REPEAT of the best speed by the other half. Leaders have EXP_TURNS_LEAST rounds
- *                             at least
+ *   a leader                  the fastest round has EXP_TURNS_LEAD of the speed of the fastest round of all
+ *   the clock repeats itself  every second round is a half of the rounds. The fastest contender of either half has
+ *                             EXP_TURNS_REPEAT of the best speed in the second half. Leaders have EXP_TURNS_LEAST
+ *                             rounds at least
  *
  * A contender that falls behind runs no more, and a single leader needs no telling apart.
  */
@@ -117,24 +119,24 @@ enum { EXP_TURNS_LEAST = 8 };
 
 struct exp_turns {
     struct exp_bench protocol; /* of the first rounds */
-    size_t n_ranked;           /* the first so many contenders may lead */
-    size_t most;               /* rounds of a contender in all, at least those of the protocol */
+    size_t n_ranked;           /* only the first n_ranked contenders may lead */
+    size_t most;               /* rounds of a contender in all, at least the protocol's */
     uint64_t refine_ns;        /* leaders begin no more rounds once this much time has gone; 0: nobody runs on */
 };
 
 /*
- * Runs n contenders. sample_ns[i * most + k] gets the time of contender i in its round k, and n_rounds[i] how many it
- * has. Returns as exp_bench_run.
+ * Runs n contenders. sample_ns[i * most + k] gets the time of contender i in round k, and n_rounds[i] the number of
+ * rounds. Returns as exp_bench_run.
  */
 int exp_turns_run(const struct exp_turns *t, const struct exp_contender *contender, size_t n, uint64_t *sample_ns,
                   size_t *n_rounds);
 
-/* A run that takes its turn, each time after an untimed one unless runs are long. */
+/* A run that takes turns, each time after an untimed run unless runs are long. */
 struct exp_turn {
     int (*run)(void *ctx); /* returns 0 or -errno */
     void *ctx;
-    uint64_t last_ns;             /* that its last run took; before the first one, what is expected */
-    double times;                 /* everything / what a run does of it */
+    uint64_t last_ns;             /* of the last run; before the first run, the expected time */
+    double times;                 /* everything / the part of a run */
     struct exp_polydl_time *time; /* gets the times, of everything */
 };
 
@@ -151,32 +153,32 @@ struct exp_layer_plans {
 };
 
 /*
- * Plans a layer's shape, of as many images as are wanted, in a comma-separated list of algorithms. It must stay where
- * it is. Returns as exp_experiment_plan.
+ * Plans a layer's shape, with the wanted number of images, in a comma-separated list of algorithms. Must stay at its
+ * address. Returns as exp_experiment_plan.
  */
 int exp_layer_plans_init(struct exp_layer_plans *p, const struct exp_setup *setup, const struct exp_polydl_layer *l,
                          const struct conv_problem *shape, const char *algos, struct exp_why *why);
-void exp_layer_plans_release(struct exp_layer_plans *p); /* one that is all zeros is fine */
+void exp_layer_plans_release(struct exp_layer_plans *p); /* all zeros are fine */
 
-/* Returns the case of an algorithm; NULL if it was not asked for. */
+/* Returns the case of an algorithm; NULL if the algorithm was not asked for. */
 const struct exp_case *exp_layer_plans_case(const struct exp_layer_plans *p, const char *algo);
 
-/* ---- the loops of PolyDL's Figures 8 and 16 as they stand there, without a micro-kernel ---- */
+/* ---- the loops of PolyDL's Figures 8 and 16 as printed, without a micro-kernel ---- */
 
 /* Returns how many iterations the outermost loop has: blocks of filters, or rows of a GEMM. */
 size_t exp_loops_iterations(const struct exp_variant_source *s);
 
 /*
- * Adds the first iterations of the outermost loop, of a single image's convolution in blocked layouts or of the GEMM, to C.
+ * Adds the first iterations of the outermost loop to C: of an image's convolution in blocked layouts, or of the GEMM.
  */
 void exp_loops_run(const struct exp_variant_source *s, size_t n_iterations, const float *a, const float *b, float *c);
 
 /*
- * Between a convolution's usual layouts (kernels/shape/problem.h) and the blocked ones of a variant (variants.h).
- * The blocked tensors have as many images as the problem.
+ * Between a convolution's usual layouts (kernels/shape/problem.h) and a variant's blocked layouts (variants.h). The
+ * blocked tensors have as many images as the problem.
  */
 
-/* Copies an input, and puts zeros where its padding is. */
+/* Copies an input, and puts zeros into the padding. */
 void exp_block_input(const struct conv_problem *p, size_t block, const float *in, float *blocked);
 
 void exp_block_filter(const struct conv_problem *p, size_t block, const float *filter, float *blocked);
@@ -187,13 +189,11 @@ void exp_unblock_output(const struct conv_problem *p, size_t block, const float 
 /* A micro-kernel for the very sizes of a variant's calls. */
 typedef void (*exp_xsmm_fn)(const float *a, const float *b, float *c);
 
-/* Says why there is no LIBXSMM, or NULL; and its version, or why there is none. */
+/* Says why there is no LIBXSMM, or NULL; and the version, or why there is none. */
 const char *exp_xsmm_missing(void);
 const char *exp_xsmm_version(void);
 
-/*
- * Compiles for calls like this one. Returns NULL if LIBXSMM cannot or is not there. The code is LIBXSMM's to the end.
- */
+/* Compiles for calls with these sizes. Returns NULL if LIBXSMM cannot or is not there. LIBXSMM owns the code. */
 exp_xsmm_fn exp_xsmm_compile(const struct conv_small_args *a);
 
 #endif

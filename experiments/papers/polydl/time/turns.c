@@ -5,16 +5,18 @@
 
 #include "counters/host/ctr_timer.h"
 
-enum { STEP = 2, HALVES = 2 }; /* rounds of a step: one for each half */
+enum { STEP = 2, HALVES = 2 }; /* rounds of a step: a round for each half */
 
-/* Holds what is known so far. */
+/* The rounds so far. */
 struct known {
     const struct exp_turns *of;
     uint64_t *sample;
     size_t *n_rounds;
 };
 
-/* Returns the fastest round of a contender, of all or of every other one from `first` on; 0 if it has none. */
+/*
+ * Returns the fastest round of a contender, of all rounds or of every second round from `first` on; 0 if there is none.
+ */
 static uint64_t fastest(const struct known *k, size_t contender, size_t first, size_t step)
 {
     const uint64_t *round = k->sample + contender * k->of->most;
@@ -27,7 +29,7 @@ static uint64_t fastest(const struct known *k, size_t contender, size_t first, s
     return best;
 }
 
-/* Finds the contender that is fastest by some rounds. */
+/* Finds the fastest contender of some rounds. */
 static size_t find_fastest(const struct known *k, size_t first, size_t step)
 {
     size_t found = 0;
@@ -41,7 +43,7 @@ static size_t find_fastest(const struct known *k, size_t first, size_t step)
     return found;
 }
 
-/* Returns what share of the best speed by half of the rounds that contender has which the other half finds fastest. */
+/* Returns the share of the best speed by a half of the rounds, for the fastest contender of the second half. */
 static double repeat(const struct known *k, size_t half)
 {
     const size_t picked = find_fastest(k, 1 - half, HALVES), best = find_fastest(k, half, HALVES);
@@ -50,7 +52,7 @@ static double repeat(const struct known *k, size_t half)
     return ns ? (double)fastest(k, best, half, HALVES) / (double)ns : 0;
 }
 
-/* Lists the leaders that may have more rounds. */
+/* Lists the leaders with more rounds to run. */
 static size_t list_leaders(const struct known *k, size_t *leader)
 {
     const double best = (double)fastest(k, find_fastest(k, 0, 1), 0, 1);
@@ -141,9 +143,9 @@ int exp_turns_run(const struct exp_turns *t, const struct exp_contender *contend
     return err;
 }
 
-/* ---- runs that take turns ---- */
+/* ---- runs in turns ---- */
 
-/* A run that takes longer than this (ns) needs none before it: it has brought its own data into the caches soon. */
+/* A run that takes longer than this (ns) needs no run before: the run has brought its own data into the caches soon. */
 static const uint64_t long_run_ns = 20000000;
 
 static int run_turn(void *ctx)
@@ -161,7 +163,7 @@ static int prepare_turn(void *ctx)
     return ((struct exp_turn *)ctx)->last_ns < long_run_ns ? run_turn(ctx) : 0;
 }
 
-/* Returns the times of rounds that ran a part, as of everything. */
+/* Returns the times of rounds of a part, scaled to everything. */
 static struct exp_polydl_time time_of(const uint64_t *round, size_t n_rounds, double times)
 {
     const struct exp_times t = exp_times_of(round, n_rounds);
