@@ -103,8 +103,8 @@ struct exp_paper_options {
 /*
  * Adds rows for the layers that `make experiment` observed (observed.csv): loads, and the load misses of three levels.
  * Looks into an experiment's folder, <results>/<machine>/<model>,<layers>/ or <model>/ (bench/course/results.h), and
- * then into results/reference/<machine>/<model>/; a model in neither folder has no rows. Returns 0 or -errno with a line
- * in why.
+ * then into results/reference/<machine>/<model>/; a model in neither folder has no rows. Returns 0 or -errno with a
+ * line in why.
  */
 int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_paper_options *options,
                             const struct exp_models *models, struct exp_why *why);

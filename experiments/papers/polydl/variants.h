@@ -18,8 +18,8 @@
  *
  * The variants of a layer are orders of the loops, tile sizes, a parallel loop. A variant is written as loops,
  * outermost first: `img* ofm oj.8 ifm oj kj ki` has img in parallel, and oj tiled by 8. A dimension may stand there
- * several times, each time with a smaller step; the rest of the dimension is the micro-kernel's, if the micro-kernel has
- * the dimension (oi of a convolution; i, j and k of a GEMM), and else must be 1. A variant of a single call is `-`.
+ * several times, each time with a smaller step; the rest of the dimension is the micro-kernel's, if the micro-kernel
+ * has the dimension (oi of a convolution; i, j and k of a GEMM), and else must be 1. A variant of a single call is `-`.
  */
 #ifndef EXPERIMENTS_PAPERS_POLYDL_VARIANTS_H
 #define EXPERIMENTS_PAPERS_POLYDL_VARIANTS_H
