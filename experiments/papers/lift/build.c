@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -199,6 +200,7 @@ int lift_build_new(struct lift_build **build, enum lift_build_kind kind, const s
     char *path;
     int err = 0;
 
+    assert(n > 0 && program);
     exp_say(b->folder, sizeof b->folder, "/tmp/convsim-XXXXXX");
     if (!mkdtemp(b->folder)) {
         free(b);
@@ -244,6 +246,7 @@ void lift_build_run(struct lift_build *b, size_t i, size_t k, const struct lift_
     const size_t at[] = { items->group[0], items->group[1], items->first[0],
                           items->first[1], items->end[0],   items->end[1] };
 
+    assert(k < LIFT_MOST_KERNELS && b->run && m->at);
     b->run[i * LIFT_MOST_KERNELS + k](m->buffer, (int)band, at);
 }
 

@@ -1,5 +1,6 @@
 #include "experiments/papers/lift/cost.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -237,6 +238,7 @@ int lift_code_read(struct lift_code *code, const char *assembly, struct exp_why 
     struct reading r = { .code = code };
     size_t bytes;
 
+    assert(assembly);
     *code = (struct lift_code){ 0 };
 #ifdef __x86_64__
     (void)why;
@@ -257,6 +259,7 @@ int lift_code_read(struct lift_code *code, const char *assembly, struct exp_why 
 
 void lift_code_add(const struct lift_code *code, const uint64_t *count, struct sim_work *w)
 {
+    assert(w && (count || !code->n));
     for (size_t i = 0; i < code->n; i++) {
         w->operations += (double)count[i] * code->block[i].operations;
         w->macs += (double)count[i] * code->block[i].macs;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "experiments/papers/lift/device.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -63,6 +64,7 @@ int lift_task_init(struct lift_task *t, const struct conv_problem *layer, bool i
     const size_t n_in = layer->c * layer->h * layer->w, n_filter = layer->k * conv_reduction(layer),
                  n_out = layer->k * conv_windows(layer);
 
+    assert(t && layer);
     *t = (struct lift_task){ *layer, exp_new(n_in, sizeof(float)), exp_new(n_filter, sizeof(float)),
                              exp_new(n_out, sizeof(float)), NULL };
     if (is_real || !exp_tensors_exact(layer)) {
@@ -263,6 +265,7 @@ int lift_device_open(struct lift_device **out, unsigned which, unsigned n_thread
     const struct lift_question q = { .asked = LIFT_ASKED_ABOUT };
     struct lift_reply reply;
 
+    assert(out && why);
     d->which = which;
     d->n_threads = n_threads;
     ask(d, &q, 60, &reply);
@@ -289,6 +292,7 @@ void lift_device_close(struct lift_device *d)
 
 const struct lift_about *lift_device_about(const struct lift_device *d)
 {
+    assert(d);
     return &d->about;
 }
 
@@ -302,6 +306,7 @@ bool lift_device_ahead(struct lift_device *d, const struct lift_point *p, size_t
 {
     const struct lift_question q = { .asked = LIFT_ASKED_BUILD, .point = *p };
 
+    assert(d && p);
     if (!*d->kept || d->n_ahead == LIFT_MOST_AHEAD || start(d, &d->builder) ||
         send(d->builder.fd, &q, sizeof q, MSG_NOSIGNAL) != sizeof q)
         return false;
@@ -316,6 +321,7 @@ bool lift_device_built(struct lift_device *d, unsigned limit_s, size_t *tag)
     enum lift_end how;
     int status;
 
+    assert(d && tag);
     if (!d->n_ahead || (d->builder.id && !limit_s && poll(&p, 1, 0) <= 0))
         return false;
     if (d->builder.id && !wait_for(d->builder.fd, &reply, limit_s ? limit_s : 1, &how))
@@ -333,6 +339,7 @@ void lift_device_run(struct lift_device *d, const struct lift_point *p, unsigned
     };
     struct lift_reply reply;
 
+    assert(slot <= LIFT_MOST_SLOTS && run);
     if (p)
         q.point = *p;
     ask(d, &q, limit_s, &reply);

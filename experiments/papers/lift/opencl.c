@@ -1,5 +1,6 @@
 #include "experiments/papers/lift/opencl.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
@@ -450,6 +451,7 @@ void lift_serve(int fd, unsigned which, unsigned n_threads, const char *kept, co
     struct lift_question q;
     int err;
 
+    assert(kept);
     set_environment(n_threads, kept);
     err = open_device(&cl, which, &first.about, &why);
     first.run.end = err ? LIFT_REFUSED : LIFT_RAN;

@@ -1,4 +1,5 @@
 /* The text of a point's kernels: pad, convolve, sum, crop; and of a single output of each work-item. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -435,6 +436,7 @@ void lift_program_make(struct lift_program *g, const struct conv_problem *layer,
     size_t bytes;
     FILE *out;
 
+    assert(g && p);
     *g = (struct lift_program){ .flags = lift_flags[p->value[LIFT_FLAGS]], .n_bands = s.bands };
     out = exp_memory_open(&g->text, &bytes);
     print_head(out);
@@ -494,6 +496,7 @@ void lift_program_naive(struct lift_program *g, const struct conv_problem *L, un
     size_t bytes;
     FILE *out;
 
+    assert(flags < LIFT_N_FLAGS);
     *g = (struct lift_program){ .flags = lift_flags[flags], .n_bands = 1 };
     out = exp_memory_open(&g->text, &bytes);
     print_head(out);
@@ -524,6 +527,7 @@ void lift_lay_filters(const struct conv_problem *L, const struct lift_point *p, 
 {
     const size_t all = ELEMENTS_OF_WINDOW, kernels = V(KERNELS), v = V(VECTOR);
 
+    assert(from && to && from != to);
     for (size_t k = 0; k < L->k; k++) {
         float *group = to + k / kernels * all * kernels;
         size_t e = 0;

@@ -1,5 +1,6 @@
 #include "experiments/papers/lift/rank.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -128,6 +129,7 @@ struct lift_rank_row lift_rank_judge(const double *cost, const double *time, siz
     struct pair *p = exp_new(n + 1, sizeof *p);
     double few = INFINITY, first, best;
 
+    assert((cost && time) || !n);
     for (size_t i = 0; i < n; i++) {
         if (isfinite(cost[i]) && isfinite(time[i]))
             p[row.n++] = (struct pair){ cost[i], time[i] };
@@ -407,6 +409,7 @@ int lift_rank(struct lift_ranking_work *w, struct exp_why *why)
     struct replaying p = { .w = w, .setting = setting_of(w->machine) };
     int err;
 
+    assert(study && w->machine);
     w->row = exp_new(study->n_points, sizeof *w->row);
     w->rank = exp_new(study->n_layers * LIFT_N_RANKINGS, sizeof *w->rank);
     p.task = exp_new(study->n_points, sizeof *p.task);

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ int lift_replayer_new(struct lift_replayer **replayer, const struct sim_machine 
     struct lift_replayer *r = exp_new(1, sizeof *r);
     int err;
 
+    assert(part->counted > 0);
     r->machine = sim_machine_first_levels(m, SIMULATED_LEVELS);
     r->part = *part;
     r->whole = *m;
@@ -300,6 +302,7 @@ int lift_replay(struct lift_replayer *r, const struct conv_problem *layer, const
     struct lift_program *g = exp_new(n, sizeof *g);
     int err;
 
+    assert((p && to) || !n);
     for (size_t i = 0; i < n; i++)
         lift_program_make(&g[i], layer, &p[i]);
     err = replay_programs(r, g, n, to, why);

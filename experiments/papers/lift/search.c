@@ -1,4 +1,5 @@
 /* The search: points are drawn, run, and kept in the store; the best points take turns with Base and the naive text. */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -352,6 +353,7 @@ double lift_seconds(const struct lift_work *w, size_t layer)
 {
     const struct conv_problem *p = &w->layer[layer].problem;
 
+    assert(layer < w->n_layers);
     return (w->options.n_points + w->options.n_near) * point_seconds(p) + 12 * conv_macs(p) / 1e9;
 }
 
@@ -651,6 +653,7 @@ int lift_search(struct lift_work *w, size_t layer, struct exp_why *why)
     struct search s = { .w = w, .row = &w->layer[layer], .fastest_ms = INFINITY };
     int err;
 
+    assert(layer < w->n_layers);
     s.row->limits = limits_of(w, s.row);
     err = lift_space_new(&s.space, &s.row->problem, &s.row->limits, w->options.only, why);
     if (err == -ENOTSUP) {

@@ -1,4 +1,5 @@
 /* The parameters, their constraints, and valid points. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,7 @@ static enum lift_parameter find_parameter(const char *name, size_t length)
 
 void lift_point_say(const struct lift_point *p, char *text, size_t bytes)
 {
+    assert(text && bytes > 0);
     exp_say(text, bytes, "%s=%u", parameters[0].name, p->value[0]);
     for (size_t i = 1; i < LIFT_N_PARAMETERS; i++)
         exp_say_more(text, bytes, " %s=%u", parameters[i].name, p->value[i]);
@@ -178,6 +180,7 @@ int lift_point_parse(struct lift_point *p, const char *text, struct exp_why *why
 {
     bool has[LIFT_N_PARAMETERS] = { false };
 
+    assert(p && text);
     *p = (struct lift_point){ { 0 } };
     while (*text) {
         uint64_t value;
@@ -397,11 +400,13 @@ static void draw(struct lift_space *s, uint64_t *state, const struct lift_point 
 
 void lift_draw(struct lift_space *s, uint64_t *state, struct lift_point *p)
 {
+    assert(s && state && p);
     draw(s, state, NULL, LIFT_N_PARAMETERS, p);
 }
 
 void lift_draw_near(struct lift_space *s, uint64_t *state, const struct lift_point *near, struct lift_point *p)
 {
+    assert(s && state && near);
     draw(s, state, near, (enum lift_parameter)(exp_random_next(state) % LIFT_N_PARAMETERS), p);
 }
 
@@ -515,6 +520,7 @@ int lift_space_new(struct lift_space **out, const struct conv_problem *layer, co
     struct lift_point p = { { 0 } };
     int err = check_layer(layer, limits, why);
 
+    assert(out && only);
     s->layer = *layer;
     s->limits = *limits;
     s->memo = exp_new(MEMO_ENTRIES, sizeof *s->memo);

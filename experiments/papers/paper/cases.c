@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -140,6 +141,7 @@ int exp_paper_cases_write(const struct exp_experiment *e, enum exp_paper_kind ki
     ROW *rows = exp_new(e->n_cases, sizeof *rows);
     int err;
 
+    assert(e->setup && about);
     for (size_t i = 0; i < e->n_cases; i++)
         rows[i] = row_of(e, &e->cases[i], kind, peak);
     err = rec_write(&exp_paper_cases_table, rows, e->n_cases, dir, about, why);
@@ -160,6 +162,7 @@ struct exp_paper_row *exp_paper_part_add(struct exp_paper_part *p, size_t model,
 {
     struct exp_paper_row *row = exp_append(&p->row, &p->n_rows, sizeof *row);
 
+    assert(layer && algo);
     *row = (struct exp_paper_row){ .model = model, .layer = layer, .algo = algo };
     for (int v = 0; v < EXP_PAPER_N_VALUES; v++)
         row->value[v] = (double)NAN;
@@ -210,6 +213,7 @@ int exp_paper_cases_read(struct exp_paper_part *p, const char *folder, const str
     struct rec_rows rows;
     int err = rec_read(&rows, &exp_paper_cases_table, path, why);
 
+    assert(folder && model);
     for (size_t r = 0; r < rows.n && !err; r++)
         err = read_row(p, &rows, r, model, index, why);
     rec_release(&rows);
@@ -277,6 +281,7 @@ int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const 
     struct exp_counts c;
     int err = exp_counts_read(&c, folder, why);
 
+    assert(p->setting && folder);
     if (err)
         return err;
     exp_say(p->about, sizeof p->about, "%s, counted at commit %s", *c.cpu ? c.cpu : "an unnamed CPU", c.commit);
@@ -355,6 +360,7 @@ int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_paper_opt
 {
     int err = 0;
 
+    assert(p->setting && options->results);
     for (size_t m = 0; m < models->n && !err; m++) {
         char *path = find_file(p, options, &models->model[m]);
         struct rec_rows rows;
@@ -447,6 +453,7 @@ int exp_paper_networks_read(struct exp_paper_part *p, const struct exp_paper_opt
     char missing[128] = "";
     int err = 0;
 
+    assert(p->setting && options->results);
     for (size_t m = 0; m < models->n && !err; m++) {
         const struct exp_model *model = &models->model[m];
         char *path = find_network(p, options->results, model->name);
@@ -483,6 +490,7 @@ const struct exp_paper_view exp_paper_views[EXP_PAPER_N_VIEWS] = {
 
 const struct exp_paper_view *exp_paper_view_find(const char *id)
 {
+    assert(id);
     for (size_t i = 0; i < EXP_PAPER_N_VIEWS; i++) {
         if (!strcmp(exp_paper_views[i].id, id))
             return &exp_paper_views[i];
@@ -515,6 +523,7 @@ void exp_paper_set_of(struct exp_paper_set *s, const struct exp_paper_view *v, c
 {
     const struct exp_paper_row *base = NULL;
 
+    assert(v && part && n_models <= 64);
     *s = (struct exp_paper_set){ .view = v, .n_models = n_models };
     s->pair = exp_new(part->n_rows, sizeof *s->pair);
     for (size_t i = 0; i < part->n_rows; i++) {

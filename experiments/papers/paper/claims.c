@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ double exp_paper_number(const char *text)
     char *end;
     double x = strtod(text, &end);
 
+    assert(text);
     for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++) {
         if (!strcmp(end, units[i].unit))
             return x * units[i].factor;
@@ -127,6 +129,7 @@ static double published(const struct exp_paper_findings *f, const char *figure, 
 
 double exp_paper_table2(const struct exp_paper_findings *f, const char *metric, size_t model, const char *arch)
 {
+    assert(metric && arch);
     return published(f, "Table 2", model < f->models->n ? f->models->model[model].name : "GeoMean", arch, metric);
 }
 
@@ -357,6 +360,7 @@ int exp_paper_findings_read(struct exp_paper_findings *f, const char *experiment
 
 void exp_paper_findings_of(struct exp_paper_findings *f)
 {
+    assert(f->models && f->part && f->x86 && f->p10);
     for (size_t v = 0; v < EXP_PAPER_N_VIEWS; v++)
         exp_paper_findings_set(f, &exp_paper_views[v], EXP_PAPER_ALGO, &f->set[v]);
     for (size_t i = 0; i < f->rows.n; i++)

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 
 #include "experiments/base/stats.h"
@@ -84,6 +85,7 @@ double exp_paper_of_model(const struct exp_paper_set *s, enum exp_paper_model_nu
 {
     const struct quotient *q = &quotients[of];
 
+    assert(model < s->n_models);
     return q->factor * sum_of(s, model, q->above, arg) / sum_of(s, model, q->below, arg);
 }
 

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +163,7 @@ int exp_paper_report_write(const struct exp_paper_findings *f, const struct exp_
     struct rows rows = { NULL, NULL, 0, 0 };
     int err = rec_write(&exp_paper_numbers_table, f->result, f->n, dir, f->what, why);
 
+    assert(f->what && dir);
     for (size_t i = 0; i < EXP_PAPER_N_VIEWS * exp_algo_record_count(); i++) {
         const struct exp_algo *algo = exp_algo_record(i % exp_algo_record_count());
         struct exp_paper_set s;
@@ -226,6 +228,7 @@ static void put_bytes(double x, FILE *out)
 
 void exp_paper_put_unit(double x, const char *unit, FILE *out)
 {
+    assert(unit && out);
     if (!strcmp(unit, "bytes") && !isnan(x)) {
         put_bytes(x, out);
         return;
@@ -241,6 +244,7 @@ void exp_paper_put_unit(double x, const char *unit, FILE *out)
 
 void exp_paper_put_published(const char *text, const char *unit, FILE *out)
 {
+    assert(text && unit);
     fprintf(out, "%s%s%s", text, *unit && is_plain_number(text) ? " " : "", is_plain_number(text) ? unit : "");
 }
 

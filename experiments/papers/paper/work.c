@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -477,6 +478,7 @@ int exp_paper_work(struct exp_paper_work *w, struct exp_why *why)
 {
     int err = set_up(w, why);
 
+    assert(w->options && w->models);
     if (!err)
         err = look_up(w, why);
     if (!err)

@@ -1,5 +1,6 @@
 #include "experiments/papers/polydl/rank.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -238,6 +239,7 @@ struct exp_rank_verdict exp_rank_judge(const double *costs, const double *times,
     double best = (double)NAN, top = (double)NAN;
     size_t n_top;
 
+    assert((costs && times) || !n);
     for (size_t i = 0; i < n; i++) {
         v.n += is_ranked(costs, times, i);
         best = fmin(best, times[i]); /* of a NaN and a number, the number */
@@ -354,6 +356,7 @@ size_t exp_rank_place(const struct exp_polydl *p, size_t layer)
 {
     size_t place = 1;
 
+    assert(layer < p->n_layers);
     while (place <= layer && !strcmp(p->layer[layer - place].model, p->layer[layer].model))
         place++;
     return place;

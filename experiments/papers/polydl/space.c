@@ -1,5 +1,6 @@
 #include "experiments/papers/polydl/space.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -355,5 +356,6 @@ int exp_variant_read(struct exp_variant *v, const struct exp_variant_source *s, 
     const struct exp_space space = exp_space_of(s);
     int err = exp_space_parse(v, &space, text, why);
 
+    assert(v && text);
     return err ? err : exp_variant_check(v, why);
 }

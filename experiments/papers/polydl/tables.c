@@ -1,5 +1,6 @@
 #include "experiments/papers/polydl/report.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,6 +307,7 @@ BEST exp_best_row(const struct exp_rank *r, size_t layer, enum exp_polydl_thread
     const struct exp_best b = exp_best_of(l, t);
     const double ns = b.is_timed ? r->layer[layer].best_ns[t] : (double)NAN;
 
+    assert(layer < r->polydl->n_layers);
     return (BEST){
         .model = l->model,
         .layer = l->name,

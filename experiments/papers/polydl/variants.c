@@ -1,5 +1,6 @@
 #include "experiments/papers/polydl/variants.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,6 +323,7 @@ int exp_variants_make(struct exp_variants *v, const struct exp_variant_source *s
     struct list l = { .space = &space };
     struct choice c;
 
+    assert(v && wanted);
     if (!read_choice(wanted, &c))
         list_texts(&l, wanted, why);
     else if (s->problem)

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
@@ -160,6 +161,7 @@ int vyasa_read(struct vyasa_work *w, const char *experiments_dir, const char *pa
     char *path = exp_format("%s/models/vyasa/workloads.csv", experiments_dir);
     int err = exp_table_read(&w->table, path, why);
 
+    assert(pattern);
     for (size_t r = 0; r < w->table.n_rows && !err; r++)
         err = read_workload(w, r, pattern, why);
     if (!err && !w->n)
@@ -211,6 +213,7 @@ int vyasa_compile_printed(struct vyasa_code *code, const struct vyasa_work *w, s
     struct exp_why inner;
     int err = 0;
 
+    assert(i < w->n);
     *code = (struct vyasa_code){ 0 };
     if (!l->has_schedule) {
         const struct vyasa_space space = { true, entry_cycles };
@@ -343,6 +346,7 @@ void vyasa_live(const struct vyasa_code *code, uint16_t *held)
     const struct vyasa_body *b = &code->body;
     const long n = b->interval;
 
+    assert(held && b->interval > 0);
     memset(held, 0, b->interval * sizeof *held);
     for (size_t i = 0; i < b->n_loads; i++) {
         const struct vyasa_load *l = &b->load[i];
@@ -444,6 +448,7 @@ int vyasa_run(struct vyasa_work *w, size_t i, struct exp_why *why)
     double seconds;
     int err = vyasa_compile_printed(&printed, w, i, &w->params, w->entry_cycles, why);
 
+    assert(i < w->n);
     *row =
         (ROW){ .table = groups[l->group], .name = l->name, .layouts = l->layouts, .bits = p->bits, .parts = l->parts };
     exp_say(row->sizes, sizeof row->sizes, "%ux%ux%u %ux%ux%ux%u", p->x, p->y, p->k * l->parts, p->r, p->s, p->d, p->c);
@@ -473,6 +478,7 @@ double vyasa_geomean(const struct vyasa_work *w, enum vyasa_group group, unsigne
     double *x = exp_new(w->n, sizeof *x), mean;
     size_t n = 0;
 
+    assert(bits == 16 || bits == 32);
     for (size_t i = 0; i < w->n; i++) {
         if ((group == VYASA_N_GROUPS || w->workload[i].group == group) && w->row[i].bits == bits)
             x[n++] = is_tuned ? w->row[i].tuned_rate : w->row[i].printed_rate;

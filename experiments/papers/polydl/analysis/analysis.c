@@ -1,5 +1,6 @@
 #include "experiments/papers/polydl/analysis/analysis.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ struct exp_sources exp_sources_of(const struct sim_machine *m, unsigned n_cores)
 {
     struct exp_sources s = { .n_caches = m->n_levels, .line_bytes = m->level[0].line_bytes };
 
+    assert(n_cores > 0);
     for (size_t i = 0; i < m->n_levels; i++) {
         const struct sim_level *l = &m->level[i];
         const bool is_shared = i + 1 == m->n_levels && m->n_levels >= FIRST_SHARED_LEVELS;

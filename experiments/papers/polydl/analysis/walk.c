@@ -94,6 +94,7 @@ void exp_walk(const struct exp_walk *w, size_t thread, size_t n_threads, exp_wal
 {
     struct walker x = { .w = w, .call = call, .ctx = ctx };
 
+    assert(thread < n_threads);
     if (w->parallel < w->n_loops) {
         x.begin = w->loop[w->parallel].extent * thread / n_threads;
         x.end = w->loop[w->parallel].extent * (thread + 1) / n_threads;

@@ -1,5 +1,6 @@
 #include "experiments/papers/polydl/fused/fused.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static void make_layer(struct exp_fused_layer *l, const struct exp_polydl_layer 
 
 void exp_fused_plan(struct exp_fused *f, const struct exp_polydl *p, size_t n_images, uint64_t most_bytes)
 {
+    assert(f && p->machine);
     *f = (struct exp_fused){ .machine = p->machine,
                              .layer = exp_new(p->n_layers, sizeof *f->layer),
                              .n_images = n_images };
@@ -195,6 +197,7 @@ int exp_fused_write(const struct exp_fused *f, const struct exp_outdir *dir, con
 {
     struct exp_csv *csv = exp_csv_begin(dir, &exp_fused_table.file, "operators fused and apart, timed and simulated");
 
+    assert(run && untimed);
     exp_csv_header(csv, "run", "%s", run);
     exp_csv_header(csv, "machine", "%s: %s", f->machine->name, f->machine->description);
     for (size_t i = 0; i < f->n_layers; i++) {

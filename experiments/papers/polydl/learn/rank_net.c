@@ -1,5 +1,6 @@
 #include "experiments/papers/polydl/learn/rank_net.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -62,6 +63,7 @@ void exp_rank_net_new(struct exp_rank_net *net, size_t n_statistics, uint64_t se
     uint64_t state = seed;
     double *w;
 
+    assert(n_statistics > 0 && n_statistics <= EXP_RANK_MAX_STATISTICS);
     *net = (struct exp_rank_net){ .seed = seed, .n_statistics = n_statistics };
     for (size_t l = 0; l < EXP_RANK_LAYERS; l++) {
         net->n_neurons[l] = layers[l].n_neurons;
@@ -283,6 +285,7 @@ int exp_rank_net_train(struct exp_rank_net *net, const struct exp_rank_pair *pai
     uint64_t state = net->seed + 1;
     int err = n ? 0 : -EINVAL;
 
+    assert(net->weight);
     for (size_t i = 0; i < n; i++)
         order[i] = &pair[i];
     for (size_t e = 0; e < how->n_epochs && !err; e++) {

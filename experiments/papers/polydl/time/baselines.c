@@ -1,5 +1,6 @@
 #include "experiments/papers/polydl/time/time.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- LIBXSMM ---- */
@@ -108,6 +109,7 @@ size_t exp_loops_iterations(const struct exp_variant_source *s)
 
 void exp_loops_run(const struct exp_variant_source *s, size_t n_iterations, const float *a, const float *b, float *c)
 {
+    assert(n_iterations <= exp_loops_iterations(s));
     if (s->problem)
         conv(s->problem, s->block, n_iterations, a, b, c);
     else
@@ -120,6 +122,7 @@ void exp_block_input(const struct conv_problem *p, size_t block, const float *in
 {
     const size_t height = p->h + p->pad_top + p->pad_bottom, width = p->w + p->pad_left + p->pad_right;
 
+    assert(block && p->c % block == 0);
     memset(blocked, 0, p->n * p->c * height * width * sizeof *blocked);
     for (size_t i = 0; i < p->n * p->c * p->h; i++) {
         const size_t plane = i / p->h, y = i % p->h + p->pad_top;
@@ -134,6 +137,7 @@ void exp_block_filter(const struct conv_problem *p, size_t block, const float *f
 {
     const size_t taps = p->r * p->s;
 
+    assert(block && p->c % block == 0 && p->k % block == 0);
     for (size_t i = 0; i < p->k * p->c; i++) {
         const size_t k = i / p->c, c = i % p->c;
         float *at = blocked + (k / block * (p->c / block) + c / block) * taps * block * block;
@@ -147,6 +151,7 @@ void exp_unblock_output(const struct conv_problem *p, size_t block, const float 
 {
     const size_t n_windows = conv_windows(p);
 
+    assert(block && p->k % block == 0);
     for (size_t i = 0; i < p->n * p->k; i++) {
         for (size_t win = 0; win < n_windows; win++)
             out[i * n_windows + win] = blocked[(i / block * n_windows + win) * block + i % block];

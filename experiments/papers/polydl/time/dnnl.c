@@ -120,6 +120,7 @@ void exp_dnnl_close(struct exp_dnnl_op *op)
 
 void exp_dnnl_run(struct exp_dnnl_op *op)
 {
+    assert(op);
     op->record->run(&op->shape, op->state, op->in, op->filters, op->out);
 }
 

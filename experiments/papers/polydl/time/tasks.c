@@ -1,6 +1,7 @@
 /* Times and simulations as tasks: times a layer each, simulations a variant on a machine each. */
 #include "experiments/papers/polydl/time/time.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -73,6 +74,7 @@ static char *text_of(const struct exp_polydl_layer *l, const struct exp_variant 
 
 void exp_polydl_jobs_add(struct exp_polydl_jobs *l, struct exp_polydl_job job, struct exp_task task)
 {
+    assert(task.name && task.what);
     task.program = exp_store_program();
     *(struct exp_task *)exp_append(&l->task, &l->n, sizeof task) = task;
     *(struct exp_polydl_job *)exp_append(&l->job, &l->n_jobs, sizeof job) = job;

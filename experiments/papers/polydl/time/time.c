@@ -1,5 +1,6 @@
 #include "experiments/papers/polydl/time/time.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -102,6 +103,7 @@ int exp_layer_plans_init(struct exp_layer_plans *p, const struct exp_setup *setu
     unsigned selected;
     int err;
 
+    assert(shape && algos);
     *p = (struct exp_layer_plans){
         .layer = { .name = (char *)l->name, .problem = *shape, .line = 1, .index = 1 },
         .model = { .name = (char *)l->model, .path = (char *)l->model, .n_layers = 1 },
@@ -118,6 +120,7 @@ void exp_layer_plans_release(struct exp_layer_plans *p)
 
 const struct exp_case *exp_layer_plans_case(const struct exp_layer_plans *p, const char *algo)
 {
+    assert(algo);
     for (size_t i = 0; i < p->plans.n_cases; i++) {
         if (!strcmp(p->plans.cases[i].algo->name, algo))
             return &p->plans.cases[i];
@@ -521,6 +524,7 @@ int exp_polydl_time(struct exp_polydl_layer *l, const struct exp_polydl_timing *
     struct bench b = { .layer = l, .timing = t, .watch = exp_ruler_watch(t->ruler) };
     int err = open_bench(&b, why);
 
+    assert(l->variants.n > 0);
     if (!err)
         err = check(&b, why);
     if (!err)

@@ -1,5 +1,6 @@
 #include "experiments/papers/polydl/time/time.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,7 @@ int exp_turns_run(const struct exp_turns *t, const struct exp_contender *contend
     struct exp_bench_result result;
     int err = exp_bench_run(&t->protocol, contender, n, first, &result);
 
+    assert(t->most >= most);
     for (size_t i = 0; i < n && !err; i++) {
         memcpy(sample_ns + i * t->most, first + i * most, result.n_rounds * sizeof *first);
         n_rounds[i] = result.n_rounds;
@@ -185,6 +187,7 @@ int exp_turns_take(struct exp_turn *turn, size_t n, const struct exp_turns *t, s
     size_t *n_rounds = exp_new(n, sizeof *n_rounds);
     int err = 0;
 
+    assert(turn || !n);
     for (size_t i = 0; i < n; i++)
         contender[i] = (struct exp_contender){ "", run_turn, prepare_turn, &turn[i] };
     if (n) {

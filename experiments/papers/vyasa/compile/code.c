@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ int vyasa_compile(struct vyasa_code *code, const struct vyasa_problem *p, const 
 {
     int err;
 
+    assert(code && p && s);
     *code = (struct vyasa_code){ .problem = *p, .schedule = *s, .params = *params };
     err = vyasa_shape(&code->shape, &code->problem, &code->schedule, 0, params->memory_bytes, why);
     err = err ? err : vyasa_body_fuse(&code->body, &code->shape, &code->params, why);
@@ -120,6 +122,7 @@ static void pack_operation(const struct vyasa_code *code, const struct vyasa_mac
 
 void vyasa_pack(const struct vyasa_code *code, const struct vyasa_tensors *t, uint8_t *memory)
 {
+    assert(memory);
     memset(memory, 0, code->params.memory_bytes);
     pack_input(&code->shape, t, memory);
     for (unsigned k = 0; k < code->shape.count[VYASA_K]; k++) {
@@ -133,6 +136,7 @@ void vyasa_unpack(const struct vyasa_code *code, const uint8_t *memory, struct v
     const struct vyasa_shape *s = &code->shape;
     const struct vyasa_problem *p = &code->problem;
 
+    assert(memory);
     for (unsigned k = 0; k < p->k; k++) {
         for (unsigned y = 0; y < p->y; y++) {
             for (unsigned x = 0; x < p->x; x++) {
@@ -156,6 +160,7 @@ int vyasa_simulate(const struct vyasa_code *code, struct vyasa_tensors *t, struc
     struct aie_stop stop;
     int err = aie_core_new(&core, &code->params, &code->program, &stop);
 
+    assert(counts);
     *counts = (struct aie_counts){ 0 };
     if (err)
         return exp_fail(why, err, "%s", err == -ENOMEM ? "not enough memory" : stop.text);

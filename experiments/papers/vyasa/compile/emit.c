@@ -12,6 +12,7 @@
  * follows the place of each pointer, in bytes, as seen from the row. The kernel moves them on, a scalar instruction
  * moves them to the next row.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -553,6 +554,7 @@ int vyasa_emit(struct vyasa_code *code, struct exp_why *why)
 {
     struct emitter e = { .c = code };
 
+    assert(code->body.interval > 0);
     free(code->program.bundle);
     code->program = (struct aie_program){ 0 };
     code->n_sections = 0;

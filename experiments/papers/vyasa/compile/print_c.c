@@ -1,6 +1,8 @@
 /* The compiled convolution as C with intrinsics: loads, operations and stores in order, an iteration at a time. */
 #include "experiments/papers/vyasa/compile/code.h"
 
+#include <assert.h>
+
 static const char *vector_type(const struct vyasa_code *c, unsigned n_v)
 {
     static const char *const types[2][2] = { { "v8int16", "v16int16" }, { "v4int32", "v8int32" } };
@@ -83,6 +85,7 @@ void vyasa_print_c(const struct vyasa_code *c, FILE *out)
     const enum vyasa_loop loops[] = { c->schedule.outer[0], c->schedule.outer[1], c->schedule.inner };
     static const char names[] = "xyk";
 
+    assert(out);
     fprintf(out,
             "/* A convolution of %ux%ux%u outputs of %u bits by filters of %ux%ux%ux%u, for the AI Engine. */\n"
             "#include \"intrinsics.h\"\n\n"

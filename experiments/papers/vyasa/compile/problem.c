@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -196,6 +197,7 @@ void vyasa_tensors_new(struct vyasa_tensors *t, const struct vyasa_problem *p)
 {
     const struct vyasa_tap none = { 0, 0, 0, 0 };
 
+    assert(p->bits == 16 || p->bits == 32);
     t->n_in = vyasa_in_at(p, planes(p), 0, 0);
     t->n_filter = vyasa_filter_at(p, p->k, &none);
     if (p->kind == VYASA_3D)

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -119,6 +120,7 @@ int vyasa_tune(struct vyasa_found *found, const struct vyasa_problem *p, const s
 {
     struct candidates all = { .p = p, .space = space, .params = params };
 
+    assert(found && space);
     *found = (struct vyasa_found){ .cycles = UINT64_MAX };
     exp_fail(why, -ERANGE, "no schedule divides the loops and fits");
     add_jams(&all, VYASA_X);
@@ -206,6 +208,7 @@ int vyasa_exact(struct vyasa_exact *e, const struct vyasa_problem *p, const stru
     struct search search = { .e = e, .from = &fused };
     int err = vyasa_compile(&code, p, s, params, why);
 
+    assert(e);
     if (err)
         return err;
     *e = (struct vyasa_exact){ code.body.interval, code.body.interval, code.body.bound_macs, 0 };
