@@ -131,7 +131,7 @@ polydl_flags = $(if $(filter experiments/papers/polydl/time/baselines.c,$1),-O3 
 # What libraries and the emulator's plugins are made of, too; of the kernels nothing is called from outside by its name.
 pic_flags = $(if $(filter sim/% kernels/% counters/%,$1),-fPIC $(if $(filter sim/%,$1),-fno-semantic-interposition,-fvisibility=hidden))
 # What reads networks includes what protoc-c makes of the format's description.
-onnx_flags = $(if $(filter experiments/onnx/% tests/experiments/onnx% tests/experiments/suite_onnx%,$1),-I$(onnx_made))
+onnx_flags = $(if $(filter experiments/onnx/% experiments/models/% tests/experiments/onnx% tests/experiments/suite_onnx%,$1),-I$(onnx_made))
 # What is linked with MLIR includes its C API.
 mlir_flags = $(if $(filter experiments/emit/opt_% experiments/emit/main_sconv_opt.c,$1),-isystem $(mlir_folder)/include)
 file_flags = $(pic_flags) $(call mlir_flags,$1) $(version_flags) $(call polydl_flags,$1) $(call onnx_flags,$1) $(call loops_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
@@ -199,7 +199,7 @@ $(question_list).c: $(question_list).names
 # The format of networks, as Debian's ONNX describes it, in C.
 onnx_made := $(BUILD)/obj/onnx
 onnx_proto := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto) /usr/include/onnx/onnx.proto)
-onnx_users := $(call objects,$(wildcard experiments/onnx/*.c tests/experiments/onnx*.c tests/experiments/suite_onnx*.c))
+onnx_users := $(call objects,$(wildcard experiments/onnx/*.c experiments/models/*.c tests/experiments/onnx*.c tests/experiments/suite_onnx*.c))
 
 $(onnx_made)/onnx.pb-c.c: $(onnx_proto)
 	@mkdir -p $(@D); echo "  PROTOC  $<"

@@ -9,7 +9,7 @@
 #ifndef TESTS_EXPERIMENTS_ONNX_LINE_H
 #define TESTS_EXPERIMENTS_ONNX_LINE_H
 
-#include "experiments/onnx/builder.h"
+#include "tests/experiments/onnx_builder.h"
 
 struct onnx_line {
     int64_t opset;

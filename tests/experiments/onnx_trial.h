@@ -5,7 +5,7 @@
 #ifndef TESTS_EXPERIMENTS_ONNX_TRIAL_H
 #define TESTS_EXPERIMENTS_ONNX_TRIAL_H
 
-#include "experiments/onnx/builder.h"
+#include "tests/experiments/onnx_builder.h"
 #include "experiments/onnx/graph.h"
 #include "kernels/lib/sconv.h"
 

@@ -1,11 +1,11 @@
 /*
- * Networks that a test writes (experiments/onnx/builder.h), reads again and checks. Files are in the test's scratch
+ * Networks that a test writes (tests/experiments/onnx_builder.h), reads again and checks. Files are in the test's scratch
  * folder (tests/scratch.h). A failure to write fails the test.
  */
 #ifndef TESTS_EXPERIMENTS_ONNX_WRITTEN_H
 #define TESTS_EXPERIMENTS_ONNX_WRITTEN_H
 
-#include "experiments/onnx/builder.h"
+#include "tests/experiments/onnx_builder.h"
 #include "experiments/onnx/graph.h"
 
 /* A number of dimensions and the dimensions: two arguments. */

@@ -1,4 +1,4 @@
-#include "experiments/onnx/builder.h"
+#include "tests/experiments/onnx_builder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,8 @@
  *     err = exp_file_write("net.onnx", onnx_writer_print, w, &why);
  *     onnx_writer_free(w);
  */
-#ifndef EXPERIMENTS_ONNX_BUILDER_H
-#define EXPERIMENTS_ONNX_BUILDER_H
+#ifndef TESTS_EXPERIMENTS_ONNX_BUILDER_H
+#define TESTS_EXPERIMENTS_ONNX_BUILDER_H
 
 #include <stddef.h>
 #include <stdint.h>
