@@ -83,7 +83,7 @@ struct exp_native {
 
 /*
  * This computer, for working sets of up to set_bytes and sweeps of up to sweep_bytes. n must not move. Returns 0, or
- * -errno with one line in why: -ENOTSUP if this CPU family cannot flush lines or has no clock that is fine enough, or
+ * -errno with a line in why: -ENOTSUP if this CPU family cannot flush lines or has no clock that is fine enough, or
  * this is an emulator; -ENOMEM.
  */
 int exp_native_init(struct exp_native *n, size_t set_bytes, size_t sweep_bytes, struct exp_why *why);
@@ -183,7 +183,7 @@ extern const char *const exp_recorded_names[EXP_N_RECORDED];
 extern const char *const exp_recorded_quantities[EXP_N_RECORDED]; /* as ctr_quantity.h has them */
 extern const char *const exp_recorded_places[];                   /* by place */
 
-/* Reads a file of counts. Returns 0, or -errno with one line in why and *r empty. */
+/* Reads a file of counts. Returns 0, or -errno with a line in why and *r empty. */
 int exp_recorded_read(struct exp_recorded *r, const char *path, struct exp_why *why);
 void exp_recorded_release(struct exp_recorded *r);
 
@@ -259,7 +259,7 @@ struct exp_timed {
     size_t n;
 };
 
-/* Reads a file of times. Returns 0, or -errno with one line in why and *t empty. */
+/* Reads a file of times. Returns 0, or -errno with a line in why and *t empty. */
 int exp_timed_read(struct exp_timed *t, const char *path, struct exp_why *why);
 void exp_timed_release(struct exp_timed *t);
 
@@ -315,7 +315,7 @@ struct exp_timing_result {
 
 /*
  * Fills ticks, near_share and was_near of all rows. Returns 0; -EINTR; -ENOMEM; -ENODATA if times do not tell lines
- * that L2 or what is behind it holds from lines in memory; with one line in why.
+ * that L2 or what is behind it holds from lines in memory; with a line in why.
  */
 int exp_timing_run(const struct exp_timing *how, struct exp_timed *t, struct exp_timing_result *r, struct exp_why *why);
 
@@ -421,7 +421,7 @@ size_t exp_speeds_sweep_bytes(const struct exp_speeds *s);
 
 /*
  * Measures, as many rounds as exp_rounds_end says. Returns 0; -EINTR; -ENODATA if nothing tells the core's clock, or a
- * level is not slower than the one inside, with one line in why; -ENOMEM.
+ * level is not slower than the one inside, with a line in why; -ENOMEM.
  */
 int exp_speeds_measure(struct exp_speeds *s, const struct exp_computer *c, const struct exp_rounds *rounds,
                        bool (*interrupted)(void), struct exp_why *why);
@@ -452,7 +452,7 @@ struct exp_evidence {
     struct exp_comparison *comparison; /* [counts.n] */
 };
 
-/* Reads a file of either kind. Returns 0, or -errno with one line in why and *e empty. */
+/* Reads a file of either kind. Returns 0, or -errno with a line in why and *e empty. */
 int exp_evidence_read(struct exp_evidence *e, const char *path, struct exp_why *why);
 
 void exp_evidence_release(struct exp_evidence *e); /* one that is all zeros is fine */
@@ -460,7 +460,7 @@ void exp_evidence_release(struct exp_evidence *e); /* one that is all zeros is f
 /*
  * Fits m's prefetchers: begins with those, of m and of every machine file in a folder (NULL: of m alone), that are the
  * nearest as they are, and goes on from there by max_sweeps sweeps. Writes a line for every step to log. Returns 0,
- * -EINTR if interrupted (may be NULL) says so, else -errno, with one line in why.
+ * -EINTR if interrupted (may be NULL) says so, else -errno, with a line in why.
  */
 int exp_evidence_fit(struct exp_evidence *e, struct sim_machine *m, const char *machines, unsigned max_sweeps,
                      bool (*interrupted)(void), FILE *log, struct exp_why *why);

@@ -1,4 +1,4 @@
-/* The question layers as a program: `onnx2layers net.onnx >net.csv`. A word that is no option is the model. */
+/* The question layers as a program: `onnx2layers net.onnx >net.csv`. A word without "=" is the model. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * Which convolutions does a network have? A layer table out of an ONNX file, or of any other model; how it differs from
- * another table; or what is known of every value of the network.
+ * Which convolutions does a network have? Prints a layer table of an ONNX file or of any model, the differences from a
+ * second table, or the type and shape of every value of the network.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum format { LAYERS, VALUES };
 
 struct session {
     struct options options;
-    struct exp_model model, other; /* the other is what it is compared with */
+    struct exp_model model, other; /* the second is for COMPARE */
     struct exp_why why;
 };
 
@@ -31,7 +31,7 @@ static int prepare(void *session)
     int err;
 
     if (o->format == VALUES)
-        return 0; /* networks are read one by one */
+        return 0; /* networks are read in turn */
     err = exp_main_model(&s->model, o->model, EXP_MODEL_ASK(o), &s->why);
     return err || !*o->compare
                ? err
@@ -41,7 +41,7 @@ static int prepare(void *session)
 
 /* ---- tables ---- */
 
-/* Prints a text as a cell, in quotes where it needs them. */
+/* Prints a text as a cell, in quotes if necessary. */
 static void print_cell(const char *text, FILE *out)
 {
     if (*text && !strpbrk(text, ",\"# \t")) {
@@ -102,7 +102,7 @@ static int print_values(const char *path, const struct options *o, FILE *out, st
     return 0;
 }
 
-/* Prints the values of every network of a list: of one that cannot be read, a line. */
+/* Prints the values of every network of a list; a line for an unreadable network. */
 static int print_all_values(const struct options *o, FILE *out, struct exp_why *why)
 {
     char *list = exp_copy_text(o->model), *rest = list, *path;
@@ -121,7 +121,7 @@ static int print_all_values(const struct options *o, FILE *out, struct exp_why *
 
 /* ---- differences ---- */
 
-/* Finds a layer of this shape that has no partner yet. */
+/* Finds a layer of this shape without a partner. */
 static size_t find_partner(const struct exp_model *m, const struct conv_problem *p, const bool *taken)
 {
     size_t i = 0;
@@ -131,7 +131,7 @@ static size_t find_partner(const struct exp_model *m, const struct conv_problem 
     return i;
 }
 
-/* Takes layers of equal shape together, those at the same place first. Returns how many pairs there are. */
+/* Pairs layers of equal shape, first at equal positions. Returns the number of pairs. */
 static size_t pair_equals(const struct exp_model *a, const struct exp_model *b, bool *in_a, bool *in_b)
 {
     size_t n = 0;
@@ -171,7 +171,7 @@ static void print_difference(const struct exp_layer *a, const struct exp_layer *
     fputc('\n', out);
 }
 
-/* Prints pairs of those that have no equal, in their order; then those that are left. */
+/* Pairs the remaining layers in order and prints each pair; then prints the rest. */
 static void print_differences(const struct exp_model *a, const struct exp_model *b, FILE *out)
 {
     bool *in_a = exp_new(a->n_layers, sizeof *in_a), *in_b = exp_new(b->n_layers, sizeof *in_b);

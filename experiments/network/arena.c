@@ -11,17 +11,17 @@
 
 enum { TRIES = 200 }; /* of moving a block forward, for each order */
 
-/* A block as orders see it. */
+/* A block with the keys of the orders. */
 struct item {
     size_t bytes, first, last, offset;
-    size_t peak; /* the largest sum of blocks needed in one of its steps */
+    size_t peak; /* the largest sum of blocks needed in a step of the block */
     size_t number;
 };
 
 struct search {
     const struct item *item; /* [n], by number */
     size_t n;
-    size_t *placed; /* numbers of those that are put, by offset */
+    size_t *placed; /* numbers of the placed blocks, by offset */
     size_t *offset, *best_offset;
     size_t best_bytes;
     const char *best;
@@ -105,7 +105,7 @@ static bool meet(const struct item *a, const struct item *b)
     return a->first <= b->last && b->first <= a->last;
 }
 
-/* Finds the smallest gap that is free as long as the block is needed, else the place above all that it meets. */
+/* Finds the smallest gap that is free during the block's life, else the place above all blocks of the same steps. */
 static size_t find_gap(const struct search *s, const struct item *new, size_t n_placed)
 {
     size_t end = 0, best = SIZE_MAX, best_room = SIZE_MAX;
@@ -134,7 +134,9 @@ static void insert(struct search *s, size_t number, size_t n_placed)
     s->placed[i] = number;
 }
 
-/* Puts all blocks in an order. Returns the arena's size; *highest is the place in the order of one that ends there. */
+/*
+ * Puts all blocks in an order. Returns the arena's size; *highest is the position in the order of a block at the top.
+ */
 static size_t put(struct search *s, const size_t *order, size_t *highest)
 {
     size_t bytes = 0;
@@ -171,7 +173,7 @@ static void move_forward(size_t *order, size_t from, size_t to)
     order[to] = moved;
 }
 
-/* Puts blocks in one order, and in others near it: what ends highest comes earlier. */
+/* Puts blocks in an order, and in orders near by: the block at the top comes earlier. */
 static void try_order(struct search *s, size_t *order, const char *name)
 {
     size_t highest = 0;
@@ -184,7 +186,7 @@ static void try_order(struct search *s, size_t *order, const char *name)
     }
 }
 
-/* ---- what is needed at once ---- */
+/* ---- blocks needed at once ---- */
 
 static size_t step_count(const struct net_block *block, size_t n)
 {

@@ -11,7 +11,7 @@
 
 /* ---- distances ---- */
 
-/* How far floats are from others, and how large the others are. */
+/* The largest difference of floats from reference floats, and the largest reference. */
 struct apart {
     double most, largest;
     bool has_nan;
@@ -53,7 +53,7 @@ void net_distance_add(struct net_distance *d, const struct onnx_graph *g, size_t
     }
 }
 
-/* ---- tensors that are given ---- */
+/* ---- given tensors ---- */
 
 static size_t find_named(const struct onnx_graph *g, const size_t *of, size_t n, const char *name)
 {
@@ -64,10 +64,7 @@ static size_t find_named(const struct onnx_graph *g, const size_t *of, size_t n,
     return ONNX_NONE;
 }
 
-/*
- * Finds the tensor that is given for input or output i of a graph: that of its name, else the one in its place. NULL:
- * none.
- */
+/* Finds the given tensor for input or output i of a graph: by name, else by position. NULL: none. */
 static const struct onnx_value *find_given(const struct onnx_graph *given, const struct onnx_graph *g, bool is_input,
                                            size_t i)
 {
@@ -92,7 +89,7 @@ static bool has_shape_of(const struct onnx_value *a, const struct onnx_value *b)
     return a->type == b->type && a->n_dims == b->n_dims && !memcmp(a->dim, b->dim, a->n_dims * sizeof *a->dim);
 }
 
-/* Checks that a tensor that is given is one of the network's. */
+/* Checks that a given tensor fits the network's tensor. */
 static int check_given(const struct onnx_graph *given, const struct onnx_value *v, const struct onnx_value *own,
                        struct exp_why *why)
 {
@@ -122,7 +119,7 @@ int net_take_inputs(const struct net *net, const struct onnx_graph *given, struc
     return 0;
 }
 
-/* What an output may be away from what is given, of its largest value. */
+/* Returns the allowed distance of an output, relative to its largest value. */
 static double allowed(const struct onnx_value *v)
 {
     return v->stored == ONNX_FLOAT16 || v->stored == ONNX_BFLOAT16 ? 1e-2 : 1e-3;
@@ -180,7 +177,7 @@ char *net_ask_of_given(const struct onnx_graph *given, const struct onnx_graph *
 
 /* ---- ONNX Runtime ---- */
 
-/* The inputs of a network that is loaded, to be freed. */
+/* The inputs of a loaded network, to be freed. */
 static const void **inputs_of(const struct net *net)
 {
     const void **in = exp_new(net->graph->n_inputs + 1, sizeof *in);
@@ -227,7 +224,7 @@ int net_compare_peer(const struct net *like, const struct net_peer *peer, struct
     return err;
 }
 
-/* ---- its profile ---- */
+/* ---- the profile ---- */
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -258,7 +255,7 @@ static double share_of_conv(const json_t *events)
 
 enum { PROFILED_RUNS = 5 };
 
-/* Runs with a profile, which gets into a folder. Returns its path, to be freed; NULL with one line in why. */
+/* Runs with a profile in a folder. Returns the profile's path, to be freed; NULL with a line in why. */
 static char *profile(const struct net *like, const struct net_peer *peer, const struct net_session_ask *ask,
                      struct exp_why *why)
 {

@@ -13,7 +13,7 @@
 struct check {
     const struct net *net;
     const struct onnx_graph *g;
-    void **value; /* of the graph: what was made, kept apart from the network's memory; NULL: not yet */
+    void **value; /* of the graph: outputs, kept apart from the network's memory; NULL: not yet */
     struct net_checked *result;
     struct exp_why *why;
 };
@@ -65,7 +65,7 @@ struct plain {
     const void **in;
 };
 
-/* in: the inputs; NULL: the kept values. Returns 0, or -ENOTSUP with one line in why. */
+/* in: the inputs; NULL: the kept values. Returns 0, or -ENOTSUP with a line in why. */
 static int open_plain(struct check *c, struct plain *p, size_t node, const void *const *in)
 {
     const struct onnx_node *n = &c->g->node[node];
@@ -121,7 +121,7 @@ static void *make_constant(const struct onnx_value *v, size_t bytes)
     return x;
 }
 
-/* Returns a value that is there before a step: kept, a constant, or one that no step makes, such as a view. */
+/* Returns a value that exists before a step: kept, a constant, or without a step of its own, as a view. */
 static const void *get(struct check *c, size_t value)
 {
     const struct onnx_value *v = about(c, value);
@@ -184,9 +184,9 @@ static int compare(struct check *c, const struct element *e, double got, double 
                     s->name, s->op, e->i, c->net->tensor[e->tensor].name, got, want, bound);
 }
 
-/* ---- convolutions, and what is fused behind ---- */
+/* ---- convolutions, and the nodes fused behind ---- */
 
-/* A plane of sums, and of the absolute values of all that was added. */
+/* A plane of sums, and of the absolute values of all terms. */
 struct plane {
     double *sum, *magnitude;
     size_t n, first; /* elements; the first one's index in the tensor */
@@ -246,7 +246,7 @@ static void scale(const struct onnx_node *n, const struct onnx_value *v, struct 
         add(p, onnx_is(n, "Add") ? x : -x);
 }
 
-/* Does a node to a plane of its input, which is the value `in`. */
+/* Applies a node to a plane of the value `in`. */
 static void follow(struct check *c, const struct onnx_node *n, size_t in, struct plane *p)
 {
     double low = 0, high = INFINITY;
@@ -357,8 +357,8 @@ static void **find_magnitudes(const struct check *c, const struct plain *p, void
 }
 
 /*
- * Returns an upper bound on the number of terms of one element of an operator's output: the length of one axis, or of
- * all axes.
+ * Returns an upper bound on the number of terms of an element of an operator's output: the length of an axis, or of all
+ * axes.
  */
 static size_t count_terms(const struct check *c, const struct onnx_node *n)
 {
@@ -429,7 +429,7 @@ static int check_operator(struct check *c, size_t step)
 
 /* ---- steps ---- */
 
-/* Tells whether a value that somebody needs now is in memory as it was made. */
+/* Tells whether a needed value is unchanged in memory. */
 static int find_intact(struct check *c, size_t value, const char *who)
 {
     if (value == ONNX_NONE || !memcmp(net_at(c->net, value), get(c, value), bytes_of(c, value)))

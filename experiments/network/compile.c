@@ -1,4 +1,4 @@
-/* Makes steps of nodes: what is fused, what is a view, what nobody needs. */
+/* Makes steps of nodes: decides about fusion, views and unneeded nodes. */
 #include "experiments/network/inside.h"
 
 #include <errno.h>
@@ -13,17 +13,17 @@ struct compiler {
     struct net *net;
     const struct onnx_graph *g;
     struct exp_why *why;
-    size_t *n_uses;            /* of each value, by nodes that are needed; for an output of the network one more */
-    size_t *user;              /* the last node that uses it */
-    size_t *made;              /* the number of the step that makes it, from 1; 0: none yet */
+    size_t *n_uses;            /* of each value, by needed nodes; an output of the network counts as a use */
+    size_t *user;              /* the last node with a use */
+    size_t *made;              /* the number of the value's step, from 1; 0: none yet */
     bool *is_needed, *is_done; /* nodes */
 };
 
-/* A step while nodes are added to it. */
+/* A step under construction. */
 struct chain {
     size_t *node;
     size_t n;
-    size_t out; /* the value that it makes */
+    size_t out; /* the step's output */
     size_t residual;
     enum sconv_activation activation;
     double largest; /* of the filters of a convolution */
@@ -32,7 +32,7 @@ struct chain {
 static const char no_need[] = "nobody needs it", known[] = "its outputs are constants", view[] = "a view",
                   in_place[] = "its inputs are written in place";
 
-/* ---- who needs what ---- */
+/* ---- uses ---- */
 
 static void use(struct compiler *c, size_t value, size_t user)
 {
@@ -64,7 +64,7 @@ static void find_uses(struct compiler *c)
     }
 }
 
-/* Returns the only node that uses a value, if nobody else needs it. */
+/* Returns the node with the only use of a value; ONNX_NONE if there are more uses. */
 static size_t only_user(const struct compiler *c, size_t value)
 {
     const bool is_only = c->n_uses[value] == 1 && !c->g->value[value].is_output;
@@ -77,7 +77,7 @@ static bool is_constant(const struct compiler *c, size_t value)
     return onnx_is_constant(&c->g->value[value]);
 }
 
-/* Tells whether a value is there before the step that is made now. */
+/* Tells whether a value exists before the present step. */
 static bool is_there(const struct compiler *c, size_t value)
 {
     return c->made[value] || c->g->value[value].is_input;
@@ -91,7 +91,7 @@ static void add_to_chain(struct compiler *c, struct chain *ch, size_t node)
     c->is_done[node] = true;
 }
 
-/* Tells whether nobody needs more of a node than its first output. */
+/* Tells whether only the first output of a node is needed. */
 static bool has_one_output(const struct compiler *c, const struct onnx_node *n)
 {
     for (size_t i = 1; i < n->n_out; i++)
@@ -102,7 +102,8 @@ static bool has_one_output(const struct compiler *c, const struct onnx_node *n)
 
 static bool is_identity(const struct onnx_node *n)
 {
-    return onnx_is(n, "Identity") || (onnx_is(n, "Dropout") && n->n_in < 3); /* with three it may be training */
+    return onnx_is(n, "Identity") ||
+           (onnx_is(n, "Dropout") && n->n_in < 3); /* with three outputs, the node may be in training */
 }
 
 static bool has_shape_of(const struct onnx_value *a, const struct onnx_value *b)
@@ -110,7 +111,10 @@ static bool has_shape_of(const struct onnx_value *a, const struct onnx_value *b)
     return a->n_dims == b->n_dims && a->type == b->type && !memcmp(a->dim, b->dim, a->n_dims * sizeof *a->dim);
 }
 
-/* Returns what a node adds to the value that a chain makes, if that is a tensor like it and there; else ONNX_NONE. */
+/*
+ * Returns the tensor that a node adds to the value of a chain, if the tensor has an equal shape and exists; else
+ * ONNX_NONE.
+ */
 static size_t residual_of(const struct compiler *c, const struct chain *ch, const struct onnx_node *n)
 {
     size_t other;
@@ -123,7 +127,7 @@ static size_t residual_of(const struct compiler *c, const struct chain *ch, cons
     return other;
 }
 
-/* Tells whether filters and biases stay finite floats when a node is folded into them. */
+/* Tells whether filters and biases stay finite floats after a node is folded. */
 static bool folds(const struct compiler *c, const struct chain *ch, size_t node, size_t channels)
 {
     double *scale = exp_new(channels, sizeof *scale), *shift = exp_new(channels, sizeof *shift);
@@ -138,7 +142,7 @@ static bool folds(const struct compiler *c, const struct chain *ch, size_t node,
     return fits;
 }
 
-/* Takes a node into the step of a convolution, if it can be done there. */
+/* Takes a node into the step of a convolution, if possible. */
 static bool absorb(struct compiler *c, struct chain *ch, size_t node, size_t channels)
 {
     const struct onnx_node *n = &c->g->node[node];
@@ -169,7 +173,7 @@ static bool activate(struct compiler *c, struct chain *ch, size_t node)
     return ch->activation != SCONV_NO_ACTIVATION;
 }
 
-/* Takes all that can be done in the step; channels: of a convolution, otherwise 0. */
+/* Takes all possible nodes into the step; channels: of a convolution, otherwise 0. */
 static void extend(struct compiler *c, struct chain *ch, size_t channels)
 {
     size_t node = only_user(c, ch->out);
@@ -184,7 +188,7 @@ static void extend(struct compiler *c, struct chain *ch, size_t channels)
 
 /* ---- steps ---- */
 
-/* Appends a step that does a chain's nodes; nodes, inputs and outputs live as long as the network. */
+/* Appends a step of a chain's nodes; nodes, inputs and outputs have the life of the network. */
 static struct net_step *add_step(struct compiler *c, struct chain *ch, size_t main_node)
 {
     struct net *net = c->net;
@@ -230,8 +234,8 @@ static bool has_kernels(const struct compiler *c, const struct onnx_node *n, str
 }
 
 /*
- * Tells whether kernels run a node. Filters with NaN or infinities make NaN out of padding in some kernels only, so
- * plain loops run a convolution with such filters.
+ * Tells whether kernels run a node. Filters with NaN or infinities make NaN out of padding in some kernels only; plain
+ * loops run these convolutions.
  */
 static bool is_convolution(const struct compiler *c, const struct onnx_node *n, struct conv_problem *p)
 {
@@ -275,7 +279,7 @@ static int plan_convolution(const struct net *net, struct net_conv *conv, const 
     return 0;
 }
 
-/* Adds the tensors that a convolution has beside those of the graph. */
+/* Adds a convolution's tensors outside of the graph. */
 static void add_conv_tensors(struct net *net, struct net_conv *conv, bool has_bias)
 {
     const struct conv_layout *l = &conv->plan.layout;
@@ -330,7 +334,7 @@ static int add_convolution(struct compiler *c, size_t node, struct conv_problem 
     return 0;
 }
 
-/* Tells whether a Pad is left to the only convolution that reads it. */
+/* Tells whether a Pad is left to its only reader, a convolution. */
 static bool pads_convolution(const struct compiler *c, size_t node)
 {
     const struct onnx_node *n = &c->g->node[node];
@@ -356,7 +360,7 @@ static bool is_view(const struct compiler *c, const struct onnx_node *n)
     return op && (op->traits & OP_IS_VIEW) && has_one_output(c, n);
 }
 
-/* Finds whether somebody can run a node, and prepares that. */
+/* Finds code for a node, and prepares the node. */
 static int prepare(struct compiler *c, struct op_call *call, size_t node, enum sconv_activation activation)
 {
     const struct op_ask ask = { c->g, &c->g->node[node], c->net->options.n_threads, activation };
@@ -390,7 +394,7 @@ static bool leads(const struct onnx_value *v, int64_t axis)
     return true;
 }
 
-/* Tells whether a step may make this input of a concatenation where that is: it lies in nothing else. */
+/* Tells whether a step may write an input of a concatenation in place: the input is not part of another tensor. */
 static bool may_move(const struct compiler *c, const struct onnx_node *n, size_t i)
 {
     size_t at, root = net_root(c->net, n->in[i], &at);

@@ -1,4 +1,4 @@
-/* Convolutions of a network: what they need in memory, their filters, their runs. */
+/* Convolutions of a network: memory, filters, runs. */
 #include "experiments/network/inside.h"
 
 #include <assert.h>
@@ -166,7 +166,7 @@ int net_conv_load(const struct net *net, const struct net_step *s)
 
 /* ---- runs ---- */
 
-/* What a run's parts have in common, and what became of each. */
+/* A run's common data, and the result of each part. */
 struct run {
     const struct net_step *step;
     const struct net_conv *conv;
@@ -202,7 +202,7 @@ static void run_part(void *ctx, unsigned number)
     conv_fused_end(&fused);
 }
 
-/* Does what follows, behind the whole convolution. */
+/* Runs the epilogue, behind the whole convolution. */
 static void finish(const struct run *r)
 {
     const struct conv_problem *p = &r->conv->plan.problem;
@@ -226,7 +226,7 @@ static void finish(const struct run *r)
 
 /* ---- im2col + OpenBLAS, shared out ---- */
 
-/* One group of one image, in parts of its matrix, or of its product along the longer side. */
+/* A group of an image, in parts of the group's matrix, or of the product along the longer side. */
 struct product {
     const struct conv_plan *plan;
     const struct conv_binding *bind;
@@ -241,7 +241,7 @@ static size_t part_begin(size_t n, unsigned part, unsigned n_parts)
     return n * part / n_parts;
 }
 
-/* Lowers a part of the channels: a convolution of so many has the rows of the matrix that are theirs. */
+/* Lowers a part of the channels: the rows of the matrix of these channels. */
 static void lower_part(void *ctx, unsigned part)
 {
     const struct product *t = ctx;
@@ -280,7 +280,7 @@ static void multiply_part(void *ctx, unsigned part)
                    (int)f.ld, conv_in_ptr(in.matrix), (int)in.ld, 0, conv_out_ptr(out.out), (int)out.ld_out);
 }
 
-/* Does what conv_base_run does, on several threads; that one has found that dimensions fit BLAS's int. */
+/* Runs as conv_base_run, on several threads; conv_base_run has checked that dimensions fit BLAS's int. */
 static void run_base(const struct net *net, const struct run *r)
 {
     const struct conv_plan *plan = &r->conv->plan;
@@ -336,9 +336,9 @@ void net_spoil(const struct net *net)
     }
 }
 
-/* ---- other code, and convolutions that are not cut in steps ---- */
+/* ---- convolutions without a nest ---- */
 
-/* Runs a convolution without a nest that threads share: OpenBLAS, our GEMM, generated code, a plug-in. */
+/* Runs a convolution without a shared nest: OpenBLAS, our GEMM, generated code, a plug-in. */
 static int run_whole(const struct net *net, const struct run *r, struct exp_why *why)
 {
     int err = 0;

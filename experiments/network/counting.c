@@ -1,6 +1,6 @@
 /*
- * Counts what each step of a network brings into the caches, by this computer's counters: the run that is simulated in
- * sequence. A run for every set of events; a quantity whose events are in several sets is missing.
+ * Counts the lines that each step of a network brings into the caches, by this computer's counters, in a run as
+ * simulated in sequence. A run for every set of events; a quantity whose events are in several sets is missing.
  */
 #include "experiments/network/study.h"
 
@@ -12,7 +12,7 @@
 
 const char *const net_counted_names[NET_N_COUNTED] = { "l1_lines_in", "l2_lines_in", "memory_lines_in" };
 
-/* Takes what a set counted of a step. */
+/* Takes a set's counts of a step. */
 static void take(struct net_counted *to, size_t step, const struct ctr_reading *reading)
 {
     for (size_t q = 0; q < NET_N_COUNTED; q++) {
@@ -40,7 +40,7 @@ static int count_step(struct ctr_counters *c, size_t set, const struct net *net,
     return err;
 }
 
-/* One run to warm up, and one for every set. */
+/* A run to warm up, and a run for every set. */
 static int count_network(struct ctr_counters *c, const struct net *net, struct net_counted *to, struct exp_why *why)
 {
     int err = net_run(net, NULL, why);

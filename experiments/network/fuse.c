@@ -5,17 +5,18 @@
 
 #include "experiments/network/operators/inside.h"
 
-/* ---- nodes that scale and shift channels ---- */
+/* ---- scale and shift of channels ---- */
 
 static bool is_float_constant(const struct onnx_value *v)
 {
     return v && onnx_is_constant(v) && v->type == ONNX_FLOAT;
 }
 
-/* Tells whether a constant is one number, or has one for each channel of what it is broadcast to. */
+/* Tells whether a constant is a single number, or has a number for each channel of the broadcast shape. */
 static bool is_of_channels(const struct onnx_value *constant, const struct onnx_value *to, size_t channels)
 {
-    const size_t axis = constant->n_dims + 1 - to->n_dims; /* of the channels, where it has that many dimensions */
+    const size_t axis =
+        constant->n_dims + 1 - to->n_dims; /* of the channels, if the constant has an axis of channels */
 
     if (!is_float_constant(constant) || constant->n_dims > to->n_dims)
         return false;
@@ -25,7 +26,7 @@ static bool is_of_channels(const struct onnx_value *constant, const struct onnx_
            (size_t)constant->dim[axis] == channels;
 }
 
-/* Returns the operand of a binary node that is not `in`; NULL: both are, or it has not two. */
+/* Returns a binary node's operand beside `in`; NULL: `in` twice, or not two operands. */
 static const struct onnx_value *other_operand(const struct onnx_graph *g, const struct onnx_node *n, size_t in)
 {
     if (n->n_in != 2 || n->in[0] == n->in[1])
@@ -38,7 +39,7 @@ static bool same_shape(const struct onnx_value *a, const struct onnx_value *b)
     return a->n_dims == b->n_dims && !memcmp(a->dim, b->dim, a->n_dims * sizeof *a->dim);
 }
 
-/* Tells whether it is batch normalisation by constants, as in inference. */
+/* Tells whether a node is batch normalisation by constants, as in inference. */
 static bool is_bnorm(const struct onnx_graph *g, const struct onnx_node *n, size_t in, size_t channels)
 {
     if (!onnx_is(n, "BatchNormalization") || n->n_in < 5 || n->in[0] != in || onnx_int(n, "training_mode", 0))

@@ -11,7 +11,7 @@
 #include "experiments/bench/plugin/plugin.h"
 #include "kernels/shape/sizes.h"
 
-/* ---- what belongs to a network ---- */
+/* ---- memory of a network ---- */
 
 void *net_own(struct net *net, size_t n, size_t bytes)
 {
@@ -103,7 +103,7 @@ static size_t all_bytes(const struct net *net)
     return sum;
 }
 
-/* Allocates a place on a large page, and touches it once, so that no run meets a page for the first time. */
+/* Allocates a place on large pages, and touches each page once, before any run. */
 static int allocate(unsigned char **place, size_t bytes)
 {
     void *memory;
@@ -111,13 +111,13 @@ static int allocate(unsigned char **place, size_t bytes)
 
     if (err)
         return -err;
-    madvise(memory, bytes, MADV_HUGEPAGE); /* a wish: without it there are small pages */
+    madvise(memory, bytes, MADV_HUGEPAGE); /* a wish: the kernel may give small pages */
     memset(memory, 0, bytes);
     *place = memory;
     return 0;
 }
 
-/* Takes memory shared with the plug-in's process. The places follow one another, each on a page. */
+/* Takes memory shared with the plug-in's process. The places follow each other, each on a page. */
 static int borrow(struct net *net)
 {
     size_t bytes = NET_PAGE; /* kernels may read behind a tensor */
@@ -212,7 +212,7 @@ const void *net_output(const struct net *net, size_t i)
 
 /* ---- runs ---- */
 
-enum { MAX_ENDS = 64 }; /* inputs, and outputs, of an operator that are kept on the stack */
+enum { MAX_ENDS = 64 }; /* inputs and outputs of an operator on the stack */
 
 static void run_operator(const struct net *net, const struct net_step *s)
 {

@@ -9,14 +9,14 @@
  *     net_output(net, 0)
  *     net_free(net);
  *
- * What a compiler does is done where `fuses` is set: batch normalisation, and multiplication and addition by constants
- * of a channel, go into the filters and the bias of the convolution before them; padding goes into the one behind it;
- * activations and additions are done while a tile of outputs is in the nearest cache; what only says how a tensor is
- * looked at (Identity, Dropout, Flatten, Reshape, ...) is a view; a concatenation along the first dimension that is not
- * 1 is no step where its inputs can be written in place. Without it every node is a step, as the paper has it, but for
- * views, which move nothing. Nodes that nobody needs are left out either way.
+ * If `fuses` is set, the network is compiled as compilers do: batch normalisation, and multiplication and addition by
+ * constants of a channel, go into the filters and the bias of the convolution before; padding goes into the convolution
+ * behind; activations and additions are done while a tile of outputs is in the nearest cache; nodes that only change a
+ * shape (Identity, Dropout, Flatten, Reshape, ...) are views; a concatenation along the first dimension larger than 1
+ * is no step if its inputs can be written in place. Without `fuses` every node is a step, as in the paper; only views
+ * move nothing. Unneeded nodes are left out either way.
  *
- * Weights that a file describes by one number can be filled with seeded random numbers before (net_fill_weights).
+ * net_fill_weights fills weights of equal numbers with seeded random numbers.
  */
 #ifndef EXPERIMENTS_NETWORK_NET_H
 #define EXPERIMENTS_NETWORK_NET_H
@@ -34,37 +34,37 @@
 
 /* Where a tensor lies. Offsets count from the beginning of its place; each place begins on a page. */
 enum net_place {
-    NET_NOWHERE,   /* nobody needs it */
-    NET_ARENA,     /* what steps make, and their workspaces: planned, reused */
+    NET_NOWHERE,   /* no step needs the tensor */
+    NET_ARENA,     /* outputs of steps, and workspaces: planned, reused */
     NET_INPUTS,    /* inputs of the network: never overwritten */
-    NET_CONSTANTS, /* weights, as the steps read them: packed filters where a plan wants them packed */
+    NET_CONSTANTS, /* weights, as the steps read weights: filters are packed if a plan asks for packed filters */
     NET_N_PLACES
 };
 
 /*
- * A tensor. Tensor i is value i of the graph; behind those stand what the graph does not have: filters as a step reads
- * them, folded biases, workspaces.
+ * A tensor. Tensor i is value i of the graph. Behind the graph's values stand filters as a step reads filters, folded
+ * biases and workspaces.
  */
 struct net_tensor {
     const char *name;
-    size_t value; /* of the graph; ONNX_NONE: it has none */
+    size_t value; /* of the graph; ONNX_NONE: no value */
     enum net_place place;
     size_t bytes;
-    size_t root, at; /* the tensor in whose memory it lies, itself if in no other's; bytes from that one's begin */
-    size_t offset;   /* of its first byte in its place: what root and at come to */
-    /* Steps that need its memory, from the first to the last; n_steps: the user. A root's: of all that lie in it. */
+    size_t root, at; /* the tensor in whose memory this tensor lies (maybe its own), and bytes from the root's begin */
+    size_t offset;   /* of the first byte in the place: follows from root and at */
+    /* The first and last step that need the memory; n_steps: the user needs it. A root's: of all tensors inside. */
     size_t first, last;
     bool is_workspace;
 };
 
-/* What only a convolution's step has. */
+/* A convolution's part of a step. */
 struct net_conv {
     const struct exp_algo *algo;
     struct conv_plan plan;
-    size_t filter, bias, residual, workspace; /* tensors; ONNX_NONE: without that */
+    size_t filter, bias, residual, workspace; /* tensors; ONNX_NONE: none */
     enum conv_activation activation;
     unsigned n_threads;
-    enum conv_share_axis axis; /* how they share it */
+    enum conv_share_axis axis; /* how the threads share the convolution */
     /*
      * Of a plug-in: the layer's number in the plug-in's process; how long the last run took there; how long this
      * process waited for it.
@@ -74,20 +74,20 @@ struct net_conv {
 };
 
 struct net_step {
-    const char *name, *op; /* of the node that gives it its kind */
-    const size_t *node;    /* nodes that it does, in their order */
+    const char *name, *op; /* of the node that gives the step its kind */
+    const size_t *node;    /* the step's nodes, in order */
     size_t n_nodes;
     const size_t *in,
-        *out; /* tensors, ONNX_NONE where one is left out: those of `call`; a convolution's: in[0], out[0] */
+        *out; /* tensors of `call`, ONNX_NONE for a tensor that is left out; of a convolution in[0], out[0] */
     size_t n_in, n_out;
     struct net_conv *conv; /* NULL: an operator: */
     struct op_call call;
-    bool is_in_place; /* out[0] lies where one of its inputs lies */
+    bool is_in_place; /* out[0] lies where an input lies */
 };
 
 struct net_options {
     const struct exp_setup *setup; /* outlives the network */
-    const struct exp_algo *algo;   /* of convolutions: a record of algos.def; the group is what CSA chooses */
+    const struct exp_algo *algo;   /* of convolutions: a record of algos.def; the group stands for CSA's choice */
     bool fuses;
     bool keeps_all;           /* no memory is reused and no step works in place: a run leaves every tensor */
     unsigned n_threads;       /* 0 is 1 */
@@ -101,53 +101,53 @@ struct net {
     size_t n_tensors;
     struct net_step *step;
     size_t n_steps;
-    size_t place_bytes[NET_N_PLACES];   /* [NET_ARENA]: what the planner needs */
-    size_t alive_bytes;                 /* the largest set of tensors of the arena that are needed at once */
+    size_t place_bytes[NET_N_PLACES];   /* [NET_ARENA]: the planner's need */
+    size_t alive_bytes;                 /* the largest set of tensors of the arena needed at once */
     size_t workspace_bytes;             /* the largest workspace: part of both */
-    const char *heuristic;              /* which one found the arena */
-    size_t n_not_finite;                /* convolutions that plain loops run, because weights have NaN or infinities */
-    const char *not_finite;             /* the name of the first such convolution */
-    size_t *step_of;                    /* of each node of the graph: the step that does it; ONNX_NONE: none, as */
-    const char **why_no_step;           /* this says; NULL: there is one */
+    const char *heuristic;              /* the name of the heuristic of the arena */
+    size_t n_not_finite;                /* convolutions run by plain loops, because weights have NaN or infinities */
+    const char *not_finite;             /* the name of the first of these convolutions */
+    size_t *step_of;                    /* of each node of the graph: its step; ONNX_NONE: no step */
+    const char **why_no_step;           /* of each node: why there is no step; NULL: there is a step */
     unsigned char *place[NET_N_PLACES]; /* memory, from net_load on; NULL before */
     bool is_lent;                       /* this memory is shared with a plug-in's process */
     struct sconv_team *team;
-    void *own; /* what only the room knows */
+    void *own; /* private to the room */
 };
 
 /*
- * Gives constants that are one number (ConstantOfShape), and that are weights of a convolution, a matrix product or a
- * normalisation, or scale and shift channels, seeded random numbers instead, of a size that keeps the values of a deep
- * network finite. Returns 0, or -ENOMEM with one line in why if they do not fit into this computer's memory.
+ * Replaces constants of equal numbers (ConstantOfShape) by seeded random numbers, if the constants are weights of a
+ * convolution, a matrix product or a normalisation, or scale and shift channels. The numbers keep the values of a deep
+ * network finite. Returns 0, or -ENOMEM with a line in why if the weights do not fit into this computer's memory.
  */
 int net_fill_weights(struct onnx_graph *graph, uint64_t seed, struct exp_why *why);
 
 /*
- * Compiles and plans. Returns 0; -ENOTSUP for a node that nobody can run, -EOVERFLOW; with one line in why that names
- * file and node. *net is NULL on failure. graph must outlive it.
+ * Compiles and plans. Returns 0; -ENOTSUP for a node without code, -EOVERFLOW; a line in why names file and node. *net
+ * is NULL on failure. graph must outlive the network.
  */
 int net_plan(struct net **net, const struct onnx_graph *graph, const struct net_options *o, struct exp_why *why);
 void net_free(struct net *net); /* NULL is fine */
 
 /*
- * Allocates and touches memory, packs weights and opens a plug-in's layers. Returns 0 or -errno with one line in why;
- * -ECANCELED: the plug-in cannot run a layer. Only one network with a plug-in may be loaded at a time.
+ * Allocates and touches memory, packs weights and opens a plug-in's layers. Returns 0 or -errno with a line in why;
+ * -ECANCELED: the plug-in cannot run a layer. At most a single network with a plug-in may be loaded at a time.
  */
 int net_load(struct net *net, struct exp_why *why);
 
-/* Fill the inputs with random numbers in [-1, 1); what is not float gets zeros. */
+/* Fill the inputs with random numbers in [-1, 1); inputs of other types get zeros. */
 void net_fill_inputs(struct net *net, uint64_t seed);
 
-/* Return where input or output i of the graph lies, dense; of a network that is loaded. */
+/* Return the address of input or output i of the graph, dense; of a loaded network. */
 void *net_input(const struct net *net, size_t i);
 const void *net_output(const struct net *net, size_t i);
 
-/* Returns a tensor's address in memory; NULL: it is nowhere. */
+/* Returns a tensor's address in memory; NULL: nowhere. */
 void *net_at(const struct net *net, size_t tensor);
 
-/* Runs once. step_ns[n_steps] gets each step's time; NULL: nobody asks. Returns 0 or -errno with one line in why. */
+/* Runs once. step_ns[n_steps] gets each step's time; NULL: nobody asks. Returns 0 or -errno with a line in why. */
 int net_run(const struct net *net, uint64_t *step_ns, struct exp_why *why);
-int net_run_step(const struct net *net, size_t step, struct exp_why *why); /* one of them, after those before it */
+int net_run_step(const struct net *net, size_t step, struct exp_why *why); /* a single step, after the steps before */
 
 /*
  * Returns the nanoseconds to add to the time of a step's last run, taken by net_options.now_ns. A plug-in runs in
@@ -157,44 +157,44 @@ int net_run_step(const struct net *net, size_t step, struct exp_why *why); /* on
 int64_t net_step_elsewhere_ns(const struct net_step *s);
 
 /*
- * Fills the outputs of a plug-in's steps with NaN, in both processes, before a run: outputs that a run does not compute
- * are found.
+ * Fills the outputs of a plug-in's steps with NaN, in both processes, before a run: a later comparison finds outputs
+ * without a result.
  */
 void net_spoil(const struct net *net);
 
-/* ---- for who replays it ---- */
+/* ---- for replays ---- */
 
-/* Returns a tensor's address if places begin at base[]; 0: it is nowhere, or ONNX_NONE. */
+/* Returns a tensor's address if places begin at base[]; 0: nowhere, or ONNX_NONE. */
 uint64_t net_address(const struct net *net, const uint64_t base[NET_N_PLACES], size_t tensor);
 
-/* Binds a convolution's plan to the places, and says what is fused behind it. */
+/* Bind a convolution's plan to the places, and describe the fused operations behind the convolution. */
 struct conv_binding net_conv_bind(const struct net *net, const uint64_t base[NET_N_PLACES], const struct net_step *s);
 struct conv_after net_conv_after(const struct net *net, const uint64_t base[NET_N_PLACES], const struct net_step *s);
 
-bool net_conv_has_after(const struct net_conv *conv); /* whether anything is */
+bool net_conv_has_after(const struct net_conv *conv); /* tells whether anything is fused */
 
 /* Tells whether the epilogue runs after the whole convolution, as for OpenBLAS, generated code and plug-ins. */
 bool net_conv_is_apart(const struct net_conv *conv);
 
-/* Writes what a step does, such as "Conv + BatchNormalization + Relu". */
+/* Describes a step: "Conv + BatchNormalization + Relu". */
 void net_step_describe(const struct net *net, const struct net_step *s, char *text, size_t bytes);
 
-/* ---- other orders (order.c) ---- */
+/* ---- orders of nodes (order.c) ---- */
 
 /*
- * Other orders of a network's nodes: what would it miss if its branches were run in another order? Every order is one
- * that the network allows, and computes the same.
+ * Orders of a network's nodes, for the question how misses depend on the order of branches. Every order respects the
+ * network's dependencies, and gives equal results.
  */
 enum net_order {
     NET_ORDER_OF_FILE,
-    NET_ORDER_DEPTH, /* of the nodes that can be run, the one whose inputs were made last: a branch to its end */
-    NET_ORDER_WIDTH, /* the one whose inputs were made first: all branches side by side */
+    NET_ORDER_DEPTH, /* of the nodes that can run, the node with the newest inputs: a branch to its end */
+    NET_ORDER_WIDTH, /* the node with the oldest inputs: all branches side by side */
     NET_N_ORDERS
 };
 
 /*
- * Makes a copy of a graph with its nodes in that order. Everything but the order is the graph's own, which must outlive
- * the copy; net_order_release gives the copy back. Returns whether the order is another one.
+ * Makes a copy of a graph with its nodes in that order. The copy shares everything else with the graph, and the graph
+ * must outlive the copy; net_order_release frees the copy. Returns whether the order differs.
  */
 bool net_order_make(struct onnx_graph *to, const struct onnx_graph *from, enum net_order o);
 void net_order_release(struct onnx_graph *copy);
@@ -203,7 +203,7 @@ void net_order_release(struct onnx_graph *copy);
 
 /*
  * Checks a loaded network step by step. Each step must find unchanged inputs, however memory is reused, and the outputs
- * must agree with plain loops, which run node by node on the step's inputs.
+ * must agree with plain loops, run node by node on the step's inputs.
  *
  * Float sums may differ by rounding errors. The bound is one half-ulp of a magnitude for each term, plus the least
  * steps of a float. The magnitude is the sum of the absolute values of all terms, including terms fused behind a
@@ -217,8 +217,8 @@ struct net_checked {
 };
 
 /*
- * Runs the network once, with inputs as they are, and checks it. Returns 0; -EILSEQ with one line in why that names
- * node, element and values; or as net_run. Slow: plain loops.
+ * Runs the network once on the present inputs, and checks each step. Returns 0; -EILSEQ with a line in why, with node,
+ * element and values; or as net_run. Slow: plain loops.
  */
 int net_check(const struct net *net, struct net_checked *checked, struct exp_why *why);
 

@@ -4,15 +4,15 @@
 
 #include "experiments/base/error.h"
 
-/* What is known while nodes are put in order. */
+/* The state while nodes are put in order. */
 struct ordering {
     const struct onnx_graph *g;
-    size_t *made;  /* of each value: when it was made, from 1; 0: not yet; of what no node makes: 1 */
+    size_t *made;  /* of each value: the time of its node, from 1; 0: not yet; 1 without a node */
     bool *is_done; /* of each node */
     size_t n_done;
 };
 
-/* Returns when the last input of a node was made; 0: one is not there yet. */
+/* Returns the time of a node's last input; 0: an input is missing. */
 static size_t ready_since(const struct ordering *o, const struct onnx_node *n)
 {
     size_t since = 1;
@@ -27,7 +27,7 @@ static size_t ready_since(const struct ordering *o, const struct onnx_node *n)
     return since;
 }
 
-/* Returns the node that comes next: constants first, of equal ones the first in the file. */
+/* Returns the next node: constants first, of equal nodes the first in the file. */
 static size_t next_of(const struct ordering *o, enum net_order order)
 {
     size_t best = o->g->n_nodes, best_since = 0;

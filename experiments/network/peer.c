@@ -9,7 +9,7 @@
 
 #include "counters/host/ctr_timer.h"
 
-/* ---- the interface, by numbers in its table ---- */
+/* ---- the interface: positions in the table of functions ---- */
 
 enum { API_VERSION = 11 };
 
@@ -65,9 +65,9 @@ static int failed(const struct net_peer *p, void *status, const char *what, stru
     return -EIO;
 }
 
-/* ---- finding it ---- */
+/* ---- finding the library ---- */
 
-/* Opens the first library that a pattern finds. */
+/* Opens the first library of a pattern. */
 static void *open_first(const char *pattern)
 {
     glob_t found;
@@ -76,7 +76,7 @@ static void *open_first(const char *pattern)
     if (glob(pattern, 0, NULL, &found))
         return NULL;
     for (size_t i = 0; i < found.gl_pathc && !library; i++)
-        library = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL); /* that of another kind of computer is refused */
+        library = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL); /* dlopen refuses a library for another CPU */
     globfree(&found);
     return library;
 }
@@ -180,7 +180,7 @@ struct net_session {
     void **in, **out; /* the last run's */
 };
 
-/* Lists what the session hands out: the network's outputs, or every float that a node makes. */
+/* Lists the session's outputs: the network's outputs, or every float of every node. */
 static void list_outputs(struct net_session *s, bool keeps_all)
 {
     for (size_t i = 0; i < s->g->n_values; i++) {
@@ -330,7 +330,7 @@ int net_session_run(struct net_session *s, const void *const *in, uint64_t *ns, 
     return failed(s->peer, status, s->g->path, why);
 }
 
-/* Returns what the last run made of a value of the graph; NULL: it is none of the outputs. */
+/* Returns the last run's result for a value of the graph; NULL: not an output. */
 static const void *value_of(const struct net_session *s, size_t value)
 {
     for (size_t i = 0; i < s->n_outputs; i++) {

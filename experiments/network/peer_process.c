@@ -20,7 +20,7 @@
 
 enum task { START, LOOK, LOOK_AND_COMPARE, RUN };
 
-/* Lies in memory that both processes share. */
+/* Lies in memory shared by both processes. */
 struct shared {
     struct net_peer_found found;
     int err; /* of the last task */
@@ -31,7 +31,7 @@ struct shared {
 struct net_peer_process {
     struct shared *shared;
     pid_t pid;
-    int to, from; /* pipes: one byte starts a task, one byte ends the task (0, or 1 for a failure) */
+    int to, from; /* pipes: a byte starts a task, a byte ends the task (0, or 1 for a failure) */
     double limit_s;
 };
 

@@ -1,6 +1,6 @@
 /*
  * Runs ONNX Runtime in a separate process: if ONNX Runtime crashes, hangs or writes to wrong addresses, the study loses
- * one row and goes on. The process is a fork, which sees the network as loaded at the time of the fork.
+ * a row and goes on. The process is a fork and sees the network as loaded at the time of the fork.
  */
 #ifndef EXPERIMENTS_NETWORK_PEER_PROCESS_H
 #define EXPERIMENTS_NETWORK_PEER_PROCESS_H
@@ -28,12 +28,12 @@ struct net_peer_found {
     char version[32];
     struct net_distance distance; /* of net_compare_peer */
     double conv_share;            /* of net_peer_conv_share; NaN: not known */
-    char why_not[2][512];         /* why distance [0] and conv_share [1] are not known; "": they are known */
+    char why_not[2][512];         /* why distance [0] and conv_share [1] are not known; "": known */
 };
 
 /*
- * Starts the process, which loads the library and makes a session of the graph. Returns 0 and sets found->version; else
- * -errno with one line in why, which says how the process ended or how long the study waited.
+ * Starts the process: it loads the library and makes a session of the graph. Returns 0 and sets found->version; else
+ * -errno with a line in why: how the process ended or how long the study waited.
  */
 int net_peer_start(struct net_peer_process **p, const struct net_peer_ask *ask, struct net_peer_found *found,
                    struct exp_why *why);

@@ -1,4 +1,4 @@
-/* Gives tensors their places: lifetimes, who may lie where another one lay, offsets. */
+/* Gives tensors places: lifetimes, reuse of memory, offsets. */
 #include "experiments/network/inside.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static void find_lives(struct net *net)
             live(net, (const size_t[]){ s->conv->filter, s->conv->bias, s->conv->workspace }[k], i);
     }
     for (size_t i = 0; i < net->graph->n_outputs; i++)
-        live(net, net->graph->output[i], net->n_steps); /* behind the last one the user reads it */
+        live(net, net->graph->output[i], net->n_steps); /* the user reads outputs behind the last step */
 }
 
 /* ---- places ---- */
@@ -67,12 +67,12 @@ static void find_places(struct net *net)
         net->tensor[i].place = net->tensor[i].first == ONNX_NONE ? NET_NOWHERE : place_of(net, root);
     }
     for (size_t i = 0; i < net->graph->n_inputs; i++)
-        net->tensor[net->graph->input[i]].place = NET_INPUTS; /* who runs it fills also those that nobody reads */
+        net->tensor[net->graph->input[i]].place = NET_INPUTS; /* a user fills unread inputs, too */
 }
 
 /* ---- in place ---- */
 
-/* Tells whether a step's output may lie where an input of it lies: it has its shape, and nobody reads it later. */
+/* Tells whether a step's output may overlay an input: the shapes are equal, and the step is the last reader. */
 static bool may_overwrite(const struct net *net, const struct net_step *s, size_t number, size_t in)
 {
     const struct onnx_value *value = net->graph->value;
@@ -87,7 +87,7 @@ static bool may_overwrite(const struct net *net, const struct net_step *s, size_
     return !at && t[root].bytes == t[out].bytes && t[root].last == number && net_root(net, out, &out_at) != root;
 }
 
-/* Puts an input's memory, all of it, where the output is to lie. */
+/* Puts an input's whole memory where the output will lie. */
 static void overwrite(struct net *net, struct net_step *s, size_t in)
 {
     size_t at, root = net_root(net, in, &at), first = net->tensor[root].first;
@@ -117,7 +117,7 @@ static bool is_root(const struct net *net, size_t i)
     return net->tensor[i].root == i;
 }
 
-/* Lays tensors of a place one behind the other. Returns false if they do not fit an address space. */
+/* Lays the tensors of a place in a row. Returns false if the tensors do not fit an address space. */
 static bool lay_out(struct net *net, enum net_place place, size_t align)
 {
     size_t end = 0;
@@ -162,7 +162,7 @@ static int plan_arena(struct net *net)
     return err;
 }
 
-/* Tells every tensor where it lies, not only those that lie in no other. */
+/* Sets the places of all tensors, also of tensors inside of tensors. */
 static void flatten(struct net *net)
 {
     for (size_t i = 0; i < net->n_tensors; i++) {

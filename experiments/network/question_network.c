@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 /*
  * A whole network: read from an .onnx file, run and timed by several algorithms for its convolutions, and simulated in
- * sequence at the addresses of its memory planner, beside each step by itself.
+ * sequence at the addresses of its memory planner, and step by step.
  */
 #include <errno.h>
 #include <sched.h>
@@ -32,10 +32,10 @@ struct session {
     struct options options;
     struct onnx_graph *graph, *given; /* given: NULL: no test data */
     struct exp_setup setup;
-    struct exp_model model; /* its name and file; it has no layers */
+    struct exp_model model; /* name and file; without layers */
     struct net_study study;
     struct exp_why why_elsewhere;
-    const char *why_not_timed; /* NULL: it is timed */
+    const char *why_not_timed; /* NULL: timed */
     struct exp_results results;
     char what[768];
     struct exp_why why;
@@ -50,10 +50,7 @@ static struct exp_rounds rounds_of(const struct options *o)
 
 /* ---- preparing ---- */
 
-/*
- * Returns the folder of test data, from malloc: that which was asked for, or the usual one where it is; NULL: there are
- * none.
- */
+/* Returns the folder of test data, from malloc: the requested folder, or the usual folder if present; NULL: none. */
 static char *find_data(const struct options *o)
 {
     const char *slash = strrchr(o->model, '/');
@@ -80,7 +77,7 @@ static int read_data(struct session *s)
     return err ? exp_fail(&s->why, err, "%s%s", why.text, *s->options.data ? "" : "; DATA=no leaves it out") : 0;
 }
 
-/* Reads the network; its inputs have the sizes that test data have, unless INPUT says others. */
+/* Reads the network; unless INPUT states sizes, the inputs have the sizes of the test data. */
 static int read_network(struct session *s)
 {
     const struct options *o = &s->options;
@@ -101,7 +98,7 @@ static int read_network(struct session *s)
 
 static const char *const layers_alone[] = { ".csv", ".txt", ".log" };
 
-/* Refuses a model that is no network file, and says how to get a network. */
+/* Refuses a model that is no network file, with advice. */
 static int check_kind(const char *model, struct exp_why *why)
 {
     char *table = exp_format("%s/models/%s.csv", EXP_EXPERIMENTS_DIR, model);
@@ -156,7 +153,7 @@ static const char *why_not_timed(const struct session *s)
     return s->setup.ukr->fn ? NULL : "the machine's micro-kernel is another CPU family's";
 }
 
-/* Returns as many threads as the options ask for, but at most one per core. */
+/* Returns the threads of the options, but at most the number of cores. */
 static unsigned plugin_threads(const struct options *o)
 {
     cpu_set_t cores;
@@ -286,7 +283,7 @@ static int work(void *session)
 
 /* ---- results ---- */
 
-/* What simulating in sequence costs beside the steps by themselves: the same accesses. */
+/* Prints the costs of simulating in sequence and of the steps alone, over equal accesses. */
 static void print_cost(const struct net_study *s, FILE *out)
 {
     double in_sequence = 0, alone = 0;

@@ -17,7 +17,7 @@ const char *exp_touched_name(enum exp_touched t)
     return names[t];
 }
 
-/* Returns what a simulation takes for a second of plain caches. */
+/* Returns a simulation's time, relative to plain caches. */
 static double slowness(const struct sim_machine *m)
 {
     return sim_machine_is_plain(m) ? 1 : 11;
@@ -48,7 +48,7 @@ uint64_t exp_lines_into(const struct sim_cell *c, const struct sim_machine *m, s
 
 /* ---- jobs ---- */
 
-/* Steps first .. end - 1 of a simulation: one after the other. */
+/* Steps first .. end - 1 of a simulation, in sequence. */
 struct job {
     struct exp_sequence *s;
     size_t first, end;
@@ -74,7 +74,7 @@ static void take(struct exp_step_counts *to, const struct exp_steps *steps, size
     }
 }
 
-/* Has a step's accesses made; its counts are added to *to. */
+/* Emits a step's accesses, and adds the counts to *to. */
 static int simulate(const struct exp_steps *steps, size_t step, struct sim_hierarchy *h, const struct exp_pool *pool,
                     struct exp_step_counts *to)
 {
@@ -128,7 +128,7 @@ static int run_job(void *ctx, size_t index, size_t thread, const struct exp_pool
     return err == -ENOTSUP ? 0 : err;
 }
 
-/* What takes longest is begun first: whole sequences, and the longest steps. */
+/* The longest work begins first: whole sequences, and the longest steps. */
 static int by_seconds(const void *a, const void *b)
 {
     const double x = ((const struct job *)a)->seconds, y = ((const struct job *)b)->seconds;

@@ -1,9 +1,8 @@
 /*
- * Simulates steps that follow each other, such as those of a network: each finds in the caches what the steps before it
- * left there, at the addresses that it really has. Beside that, each step by itself: with empty caches, and once more
- * with what it left itself.
+ * Simulates a sequence of steps, as of a network: each step starts with the caches of the steps before, at the real
+ * addresses. Optionally, each step alone: with empty caches, and once more with its own leftovers.
  *
- * It knows nothing of networks: a step is what a function emits.
+ * The file knows nothing of networks: a function emits the accesses of a step.
  */
 #ifndef EXPERIMENTS_NETWORK_SEQUENCE_H
 #define EXPERIMENTS_NETWORK_SEQUENCE_H
@@ -20,11 +19,11 @@
 #include "sim/base/stats.h"
 #include "sim/machine/machine.h"
 
-/* What a step touches, as tables call it. */
+/* The tensors of a step, by the tables' names. */
 enum exp_touched {
-    EXP_TOUCHED_INPUT,   /* what it reads first */
-    EXP_TOUCHED_OTHER,   /* a second input: what is added, what is concatenated behind */
-    EXP_TOUCHED_WEIGHTS, /* filters, as they were read or packed ahead; bias; what else is constant */
+    EXP_TOUCHED_INPUT,   /* the first input */
+    EXP_TOUCHED_OTHER,   /* a second input: of an addition or a concatenation */
+    EXP_TOUCHED_WEIGHTS, /* filters, as read or packed ahead; bias; further constants */
     EXP_TOUCHED_OUTPUT,
     EXP_TOUCHED_WORKSPACE, /* packed input, im2col's matrix, filters packed at run time, a library's buffers */
     EXP_TOUCHED_STACK,
@@ -33,7 +32,7 @@ enum exp_touched {
 
 const char *exp_touched_name(enum exp_touched t);
 
-/* Tags that a step may use beside those of a convolution (CONV_N_TENSORS, and CONV_STACK). */
+/* Tags of a step beside a convolution's tags (CONV_N_TENSORS, and CONV_STACK). */
 enum { EXP_TAG_OTHER = SIM_USUAL_TAGS - 1 };
 
 struct exp_steps {
@@ -44,13 +43,13 @@ struct exp_steps {
      */
     int (*emit)(const void *ctx, size_t step, const struct exp_pool *pool, struct sim_sink *sink,
                 uint64_t *mac_instructions);
-    /* Says what a tag of a step stands for. */
+    /* Names the tensor behind a tag. */
     enum exp_touched (*touched)(const void *ctx, size_t step, unsigned tag);
     double (*seconds)(const void *ctx, size_t step); /* of a simulation of plain caches, on a usual computer */
     const void *ctx;
 };
 
-/* Counts of one step. */
+/* Counts of a step. */
 struct exp_step_counts {
     struct sim_cell touched[EXP_N_TOUCHED];
     struct sim_cell phase[CONV_N_PHASES];
@@ -59,7 +58,7 @@ struct exp_step_counts {
 
 struct sim_cell exp_step_total(const struct exp_step_counts *c);
 
-/* One simulation: of steps one after the other, or, if is_alone, of each by itself. */
+/* A simulation: of steps in sequence or, if is_alone, of each step by itself. */
 struct exp_sequence {
     const struct exp_steps *steps;
     const struct sim_machine *machine;
@@ -67,19 +66,19 @@ struct exp_sequence {
     struct exp_step_counts *counts; /* [steps->n] in sequence, or alone with empty caches; from exp_sequence_run */
     struct exp_step_counts *warm;   /* [steps->n] alone, once more; NULL in sequence */
     bool is_refused;                /* a step cannot be emitted: there are no counts */
-    double seconds;                 /* what it took, of a processor: without what warm took */
+    double seconds;                 /* processor time, without the time of `warm` */
 };
 
 /*
- * Runs simulations side by side on n_threads threads. Returns 0, or -errno with one line in why; what was allocated is
- * to be released in any case.
+ * Runs simulations side by side on n_threads threads. Returns 0, or -errno with a line in why; exp_sequence_release is
+ * due in any case.
  */
 int exp_sequence_run(struct exp_sequence *s, size_t n, unsigned n_threads, struct exp_progress *progress,
                      struct exp_why *why);
 double exp_sequence_seconds(const struct exp_sequence *s); /* announced to exp_progress */
 void exp_sequence_release(struct exp_sequence *s);
 
-/* Lines that came into a level, whatever brought them; into the core's side of memory: lines read from there. */
+/* Lines that came into a level by any request; for level n_levels: lines read from memory. */
 uint64_t exp_lines_into(const struct sim_cell *c, const struct sim_machine *m, size_t level);
 
 #endif

@@ -12,9 +12,9 @@
 #include "experiments/network/operators/emitting.h"
 #include "kernels/shape/sizes.h"
 
-/* What an operator's step needs to emit: addresses and tags of its tensors, and whether its code says all. */
+/* An operator's step, ready to emit: addresses and tags of the tensors, and the source of the accesses. */
 struct emitter {
-    pthread_mutex_t lock; /* an operator's memory is for one run at a time */
+    pthread_mutex_t lock; /* an operator's memory serves a single run at a time */
     struct op_emission e;
     enum op_emitted what;
 };
@@ -27,7 +27,7 @@ struct net_emitters {
 
 /* ---- convolutions ---- */
 
-/* Tells the residual, which an epilogue calls input, from the convolution's own. */
+/* Tells the residual from the convolution's input: an epilogue calls the residual input. */
 struct other_input {
     struct sim_sink sink; /* first: accept() finds the object around it */
     struct sim_sink *to;
@@ -44,7 +44,7 @@ static void accept_other(struct sim_sink *self, const struct sim_run *run, size_
     sim_emit(o->to, copy, n_runs, n_times);
 }
 
-/* What follows Base's product is done to the whole output, image by image. */
+/* Base's epilogue follows the product of the whole output, image by image. */
 static void emit_whole_after(const struct conv_plan *plan, enum cpu_isa isa, const struct conv_after *a,
                              struct sim_sink *sink)
 {
@@ -99,7 +99,7 @@ static int emit_convolution(const struct net_stream_view *view, const struct net
 
 /* ---- operators ---- */
 
-/* Multiply-adds of the machine's shape, if all are full ones. */
+/* Multiply-adds of the machine's shape, as if all were full. */
 static uint64_t product_instructions(const struct net_stream *s, const struct net_step *step)
 {
     const struct sim_issue *i = &s->net->options.setup->machine.issue;
@@ -221,7 +221,7 @@ const char *net_stream_source(const struct net_stream *s, size_t step)
 
 /* ---- preparing ---- */
 
-/* Places follow each other. What OpenBLAS packs into is far from them, as it has it from the system. */
+/* Places follow each other. OpenBLAS's packing buffers are far away, because OpenBLAS gets memory from the system. */
 static void lay_out(struct net_stream *s)
 {
     uint64_t at = CONV_REPLAY_BASE;
@@ -234,7 +234,7 @@ static void lay_out(struct net_stream *s)
     s->bytes = at - CONV_REPLAY_BASE + CONV_PAGE_BYTES;
 }
 
-/* Numbers an operator's tensors: what is constant is weights, the first other input is its input. */
+/* Numbers an operator's tensors: constants are weights; the first input that is not constant is the input. */
 static void name_tensors(const struct net_stream *s, const struct net_step *step, struct op_addresses *at)
 {
     uint64_t *addr = exp_new(step->n_in + step->n_out + 1, sizeof *addr);

@@ -1,9 +1,9 @@
 /*
- * What the steps of a network access, at the addresses of its planner: for simulations (sequence.h).
+ * The accesses of a network's steps, at the planner's addresses, for simulations (sequence.h).
  *
- * A convolution is the replay of its plan with what is fused behind it (bench/replay/replay.h); an operator is what its own
- * code does (operator.h). Tensors lie where net_plan put them; the places follow each other in memory, each on a
- * boundary of CONV_ARENA_ALIGN.
+ * A convolution is the replay of its plan with the fused operations (bench/replay/replay.h); an operator runs its own
+ * code (operator.h). Tensors have the offsets of net_plan; the places follow each other in memory, each on a boundary
+ * of CONV_ARENA_ALIGN.
  */
 #ifndef EXPERIMENTS_NETWORK_STREAM_H
 #define EXPERIMENTS_NETWORK_STREAM_H
@@ -17,7 +17,7 @@
 
 struct net_stream;
 
-/* Of a stream, with what compiled code does on its stack or without. */
+/* A stream, with or without the stack accesses of compiled code. */
 struct net_stream_view {
     const struct net_stream *stream;
     bool has_stack;
@@ -27,19 +27,19 @@ struct net_stream {
     const struct net *net;
     struct net_stream_view view[2];
     uint64_t base[NET_N_PLACES];
-    unsigned char *memory; /* stands for the lowest of the addresses: operators run on it, and compute nothing */
+    unsigned char *memory; /* stands for the lowest addresses: operators run on this memory, and compute nothing */
     size_t bytes;
     struct net_emitters *emitters; /* of the operators' steps */
 };
 
-/* Prepares the streams of a network that outlives them. Returns 0 or -errno with one line in why. */
+/* Prepares the streams of a network. The network must outlive the streams. Returns 0 or -errno with a line in why. */
 int net_stream_init(struct net_stream *s, const struct net *net, struct exp_why *why);
 void net_stream_release(struct net_stream *s); /* of all zeros is fine */
 
-/* Returns its steps, with the recorded stack of convolutions or without; s stays where it is. */
+/* Returns the steps, with or without the recorded stack of convolutions; s must not move. */
 struct exp_steps net_stream_steps(const struct net_stream *s, bool has_stack);
 
-/* Returns a step's multiply-adds: of a convolution or a matrix product; 0: it has none. */
+/* Returns a step's multiply-adds: of a convolution or a matrix product; 0: neither. */
 double net_step_macs(const struct net *net, const struct net_step *s);
 
 double net_macs(const struct net *net); /* of all steps */

@@ -40,7 +40,7 @@ static enum net_order order_of(enum net_variant v)
     return v == NET_DEPTH_FIRST ? NET_ORDER_DEPTH : v == NET_WIDTH_FIRST ? NET_ORDER_WIDTH : NET_ORDER_OF_FILE;
 }
 
-/* Orders the nodes of a variant. Returns false if they stand so in the file. */
+/* Orders the nodes of a variant. Returns false if the file has the same order. */
 static bool reorder(struct net_simulated *x, const struct net_study *s, enum net_variant v)
 {
     if (order_of(v) == NET_ORDER_OF_FILE)
@@ -51,7 +51,7 @@ static bool reorder(struct net_simulated *x, const struct net_study *s, enum net
     return x->is_reordered;
 }
 
-/* What cannot be planned as it was asked for is an error, of a variant a reason. */
+/* Returns an error if the network as asked cannot be planned; a variant only notes why_not. */
 static int plan_variant(struct net_study *s, struct net_by_algo *by, enum net_variant v, struct exp_why *why)
 {
     struct net_simulated *x = &by->variant[v];
@@ -89,7 +89,7 @@ static int plan_variant(struct net_study *s, struct net_by_algo *by, enum net_va
     return err;
 }
 
-/* The network that is timed: with one thread the simulated one. */
+/* Plans the timed network; with a single thread, it is the simulated network. */
 static int plan_timed(struct net_study *s, struct net_by_algo *by, struct exp_why *why)
 {
     const struct net_options o = {
@@ -111,7 +111,7 @@ static int plan_algo(struct net_study *s, const struct exp_algo *algo, struct ex
     return err ? err : plan_timed(s, by, why);
 }
 
-/* Of the group's members, all of which were asked for, the group. */
+/* Tells whether a is a member of the group and all members were requested: the group then stands for its members. */
 static bool is_whole_group(unsigned algos, const struct exp_algo *a)
 {
     unsigned members = 0;
@@ -175,7 +175,7 @@ void net_study_release(struct net_study *s)
 
 /* ---- simulating ---- */
 
-/* The machine as it is takes ten times as long as its caches alone, which tell variants apart. */
+/* Variants are simulated by caches alone: the machine as it is takes ten times as long. */
 static bool is_simulated(const struct net_study *s, const struct net_simulated *x, enum net_variant v,
                          enum net_view view)
 {
@@ -229,7 +229,7 @@ double net_study_seconds(const struct net_study *s)
     return sum;
 }
 
-/* Removes the counts that a plug-in's process does not allow, and notes the reason. */
+/* Removes the counts if a plug-in's process allows none, and notes the reason. */
 static void refuse(struct net_simulated *x)
 {
     const char *why_not = x->net ? net_stream_why_not(&x->stream) : NULL;

@@ -1,6 +1,6 @@
 /*
- * The study of a network: plans it by several algorithms and in several ways, times it, and simulates it in sequence.
- * tables.c, verdict.c and trace.c read the results.
+ * The study of a network: plans by several algorithms and in several ways, times, and simulates in sequence. tables.c,
+ * verdict.c and trace.c read the results.
  */
 #ifndef EXPERIMENTS_NETWORK_STUDY_H
 #define EXPERIMENTS_NETWORK_STUDY_H
@@ -24,10 +24,10 @@
 #include "experiments/network/sequence.h"
 #include "experiments/network/stream.h"
 
-/* The ways in which a network is planned. */
+/* The ways of planning a network. */
 enum net_variant {
     NET_AS_ASKED,
-    NET_OTHER_FUSION, /* unfused, or fused if it was asked unfused */
+    NET_OTHER_FUSION, /* unfused, or fused if the request was unfused */
     NET_NO_REUSE,     /* every tensor has memory of its own */
     NET_DEPTH_FIRST,
     NET_WIDTH_FIRST,
@@ -36,32 +36,32 @@ enum net_variant {
 
 /* How much is simulated. */
 enum net_scope {
-    NET_SCOPE_ALL,      /* every variant in sequence, and what was asked for step by step */
-    NET_SCOPE_SEQUENCE, /* what was asked for, in sequence */
+    NET_SCOPE_ALL,      /* every variant in sequence, and the requested variant step by step */
+    NET_SCOPE_SEQUENCE, /* the requested variant, in sequence */
     NET_SCOPE_NONE,
 };
 
-/* What a machine is simulated as. */
+/* The parts of a machine in a simulation. */
 enum net_view { NET_CACHES_ALONE, NET_AS_IT_IS, NET_N_VIEWS };
 
 const char *net_view_name(enum net_view v);
 
-/* A network by an algorithm, planned in one way. */
+/* A variant: a network by an algorithm, planned in a certain way. */
 struct net_simulated {
-    char why_not[256]; /* "": it is simulated */
+    char why_not[256]; /* "": simulated */
     struct onnx_graph reordered;
     bool is_reordered, is_fused;
-    struct net *net; /* NULL: it cannot be planned */
+    struct net *net; /* NULL: the variant cannot be planned */
     struct net_stream stream;
     struct exp_steps steps[NET_N_VIEWS];
-    struct exp_sequence in_sequence[NET_N_VIEWS]; /* counts NULL: not simulated so */
+    struct exp_sequence in_sequence[NET_N_VIEWS]; /* counts NULL: not simulated in this view */
     struct exp_sequence alone[NET_N_VIEWS];
 };
 
 /* The rounds of a network by an algorithm. */
 struct net_timed {
     char why_not[256];            /* "": it was timed */
-    struct net *net;              /* of the threads that were asked for; maybe that which is simulated */
+    struct net *net;              /* with the requested threads; maybe the simulated network */
     uint64_t *whole_ns, *step_ns; /* [n_rounds]; [n_rounds][n_steps] */
     size_t n_rounds;
     void **kept; /* outputs of the checked run; every timed run must make equal outputs */
@@ -71,9 +71,9 @@ enum { NET_N_COUNTED = 3 };
 
 extern const char *const net_counted_names[NET_N_COUNTED]; /* of quantities (counters/group/ctr_quantity.h) */
 
-/* What counters counted of each step. */
+/* The counters' counts of each step. */
 struct net_counted {
-    char why_not[400]; /* "": it was counted */
+    char why_not[400]; /* "": counted */
     double *value;     /* [n_steps][NET_N_COUNTED]; NaN: not counted */
 };
 
@@ -102,19 +102,19 @@ struct net_study {
     unsigned n_threads;
     uint64_t (*now_ns)(void); /* the clock of timed runs */
     size_t n_algos;
-    struct net_by_algo *by; /* Base first, if it was asked for */
-    size_t n_views;         /* 1: the machine is its caches alone */
+    struct net_by_algo *by; /* Base first, if requested */
+    size_t n_views;         /* 1: the machine has caches alone */
     struct net_peer_timed peer;
     const char *clock;
     enum exp_end end;
     size_t n_rounds;
-    const char *why_elsewhere; /* why the times are not the simulated machine's; NULL: they are */
-    char checked[512];         /* what was checked, in a sentence */
+    const char *why_elsewhere; /* why the times are not the simulated machine's; NULL: the machine's */
+    char checked[512];         /* checked steps and values, in a sentence */
     char types[256];           /* onnx_say_types of the network */
-    char beside[768];          /* how far values are from what others say, in sentences */
+    char beside[768];          /* distances from test data and from ONNX Runtime, in sentences */
 };
 
-/* Plans all variants of all algorithms. Returns 0 or -errno with one line in why. To be released in any case. */
+/* Plans all variants of all algorithms. Returns 0 or -errno with a line in why. To be released in any case. */
 int net_study_plan(struct net_study *s, unsigned algos, struct exp_why *why);
 void net_study_release(struct net_study *s);
 
@@ -125,7 +125,7 @@ double net_study_seconds(const struct net_study *s); /* announced to exp_progres
 /* The machine of a view. */
 const struct sim_machine *net_study_machine(const struct net_study *s, enum net_view v);
 
-/* The view whose counts stand for the machine: as it is, where that is more than its caches and was simulated. */
+/* The view of a machine's results: as it is, if prefetchers and the like were simulated; else caches alone. */
 enum net_view net_study_view(const struct net_study *s, const struct net_simulated *x);
 
 /*
@@ -134,12 +134,12 @@ enum net_view net_study_view(const struct net_study *s, const struct net_simulat
  */
 const struct net_by_algo *net_study_shown(const struct net_study *s);
 
-/* Returns Base; NULL: it was not asked for. */
+/* Returns Base; NULL: not requested. */
 const struct net_by_algo *net_study_base(const struct net_study *s);
 
 /* ---- numbers ---- */
 
-/* Says which steps are asked about: the steps that agree with every member that is set. NULL in its place: all. */
+/* Selects steps: every set member must agree. A NULL pointer selects all steps. */
 struct net_which {
     bool only_convolutions;
     const char *op;              /* NULL: any operator */
@@ -148,7 +148,7 @@ struct net_which {
 
 bool net_is_asked(const struct net_step *s, const struct net_which *w);
 
-/* Tells whether no step before this one is of its operator. */
+/* Tells whether a step is the first of its operator. */
 bool net_is_first_of_op(const struct net *net, size_t step);
 
 /* Cycles to issue and to wait, by the counts in sequence (bench/case/estimate.h): sums over the steps asked about. */
@@ -160,12 +160,14 @@ struct net_estimate {
 struct net_estimate net_estimate_of(const struct net_study *s, const struct net_simulated *x, enum net_view v,
                                     const struct net_which *w);
 
-/* Names the largest part of an estimate that is known: "issue", a level or "memory". */
+/* Names the largest part of a known estimate: "issue", a level or "memory". */
 const char *net_waits_for(const struct net_study *s, const struct net_estimate *e);
 
 #define NET_NOT_ALONE "not simulated step by step"
 
-/* Lines into a level of the machine, n_levels being memory's lines that are read: sums over the steps asked about. */
+/*
+ * Lines into a level of the machine, where n_levels stands for lines read from memory: sums over the steps asked about.
+ */
 struct net_lines {
     struct value in_sequence, alone, warm;
 };
@@ -185,13 +187,13 @@ struct net_times net_peer_times_of(const struct net_peer_timed *t);
 /* How many times as fast as Base: sums over the steps asked about. All NaN if there are not times of both. */
 struct exp_ratio net_speedup(const struct net_study *s, const struct net_by_algo *by, const struct net_which *w);
 
-/* What the paper's Table 2 has of a network. */
+/* A network's numbers in the paper's Table 2. */
 struct net_published {
     const char *computer; /* the paper's: "POWER10" or "Xeon" */
     struct value speedup, conv_speedup, conv_share;
 };
 
-/* Takes the numbers of the machine simulated; of the Xeon if the paper has another one. Returns 0 or -errno. */
+/* Takes the numbers of the machine simulated; of the Xeon for machines outside of the paper. Returns 0 or -errno. */
 int net_published_of(const struct net_study *s, struct net_published *p, struct exp_why *why);
 
 /* ---- timing (timing.c) ---- */
@@ -201,14 +203,14 @@ struct net_timing {
     uint64_t (*now_ns)(void); /* the study's */
     uint64_t seed;
     bool checks;
-    const struct onnx_graph *given; /* inputs, and outputs that must come out (onnx_read_tensors); NULL: none */
-    const char *peer;               /* where ONNX Runtime is; "": where it is looked for; EXP_NO_FILE: not */
+    const struct onnx_graph *given; /* inputs and expected outputs (onnx_read_tensors); NULL: none */
+    const char *peer;               /* path of ONNX Runtime; "": the usual places; EXP_NO_FILE: without */
     unsigned peer_limit_s;          /* as in net_peer_ask */
 };
 
 /*
- * Loads and checks every network that runs here, and times the networks in turns. Compares the outputs of each timed
- * run with the checked run's. Returns 0, -EINTR, -EILSEQ or -errno.
+ * Loads and checks every network with code for this CPU, and times the networks in turns. Compares the outputs of each
+ * timed run with the checked run's. Returns 0, -EINTR, -EILSEQ or -errno.
  */
 int net_study_time(struct net_study *s, const struct net_timing *o, struct exp_progress *progress, struct exp_why *why);
 
@@ -216,10 +218,10 @@ int net_study_time(struct net_study *s, const struct net_timing *o, struct exp_p
 
 struct net_counting {
     const struct ctr_source *source; /* NULL: this computer's counters */
-    const char *groups_dir, *uarch;  /* NULL: those of this computer */
+    const char *groups_dir, *uarch;  /* NULL: this computer's */
 };
 
-/* Counts the steps of every network that was timed. Returns 0, or what net_run_step returns. */
+/* Counts the steps of every timed network. Returns 0, or as net_run_step. */
 int net_study_count(struct net_study *s, const struct net_counting *o, struct exp_why *why);
 
 /* ---- tables, verdict, page, trace ---- */
@@ -227,12 +229,12 @@ int net_study_count(struct net_study *s, const struct net_counting *o, struct ex
 extern const struct rec_table net_network_table, net_nodes_table, net_sequence_table, net_variants_table,
     net_kinds_table, net_skipped_table, net_memory_table;
 
-/* Writes all tables. Returns 0 or -errno with one line in why. */
+/* Writes all tables. Returns 0 or -errno with a line in why. */
 int net_tables_write(const struct net_study *s, const struct exp_outdir *dir, const char *what, struct exp_why *why);
 
 int net_verdict_print(const struct net_study *s, FILE *out);
 
-/* Writes trace.json (show/ways_out.h says what such a file is). Returns 0 or -errno with one line in why. */
+/* Writes trace.json (show/ways_out.h describes the file). Returns 0 or -errno with a line in why. */
 int net_trace_write(const struct net_study *s, const struct exp_outdir *dir, const char *commit, struct exp_why *why);
 
 #endif

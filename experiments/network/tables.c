@@ -1,4 +1,7 @@
-/* The tables of a network's study: one array says of every file its columns, its rows, and who fills a row. */
+/*
+ * The tables of a network's study: an array has every file's columns, the loops over its rows, and the function for a
+ * row.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -464,7 +467,7 @@ static void put_variant(struct exp_csv *csv, const struct row_at *at)
     const char *why = x->net ? NULL : x->why_not;
     VARIANT row = { .key = keys_of(at), .variant = variant_name(x, at->variant) };
 
-    /* A variant that was not simulated has one row, with the reason. */
+    /* A variant without a simulation has a single row, with the reason. */
     if (!x->in_sequence[at->view].counts && (!*x->why_not || at->view != NET_CACHES_ALONE || at->level))
         return;
     row.n_steps = value_or(x->net ? (double)x->net->n_steps : 0, why);
@@ -486,7 +489,7 @@ KIND
     struct net_lines lines;
 };
 
-/* Values of a whole kind stand in the kind's first row only, so that sums over rows are right. */
+/* Values of a whole kind stand in the kind's first row only, for correct sums over rows. */
 #define ONCE "; only in the first row of a kind, for all its levels"
 
 static const struct rec_field kind_fields[] = {
@@ -625,11 +628,11 @@ static void put_memory(struct exp_csv *csv, const struct row_at *at)
 
 /* ---- all of them ---- */
 
-/* A file: what its rows go over, beside algorithms. */
+/* A file: the loops over rows, within the loop over algorithms. */
 struct file {
     const struct rec_table *table;
     void (*put)(struct exp_csv *csv, const struct row_at *at);
-    int n_variants; /* the first so many */
+    int n_variants; /* the first n_variants variants */
     bool views, steps, levels;
 };
 

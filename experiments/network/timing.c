@@ -1,4 +1,4 @@
-/* Times a study's networks: each is checked, then they take turns. */
+/* Times a study's networks: checks each network, then times all in turns. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 struct runner {
     struct net_timed *t;
     const struct net_timing *o;
-    size_t most; /* rounds for which there is room */
+    size_t most; /* room for rounds */
     struct exp_progress *progress;
     struct exp_why *why;
 };
@@ -26,7 +26,7 @@ static size_t output_bytes(const struct net *net, size_t i)
     return net->tensor[net->graph->output[i]].bytes;
 }
 
-/* Keeps the outputs of the last run, which was checked. */
+/* Keeps the outputs of the last run, a checked run. */
 static void keep_outputs(struct net_timed *t)
 {
     const struct net *net = t->net;
@@ -52,7 +52,7 @@ static bool is_near(const struct net_timed *t, size_t i)
     return t->net->options.algo->plugin && !d.has_nan && d.worst <= others_share;
 }
 
-/* Compares the outputs of the last timed run with the kept outputs. Returns 0, or -EILSEQ with one line in why. */
+/* Compares the outputs of the last timed run with the kept outputs. Returns 0, or -EILSEQ with a line in why. */
 static int compare_kept(const struct net_timed *t, struct exp_why *why)
 {
     const struct onnx_graph *g = t->net->graph;
@@ -77,7 +77,7 @@ static int or_leave_out(struct net_timed *t, int err, const struct exp_why *why)
     return 0;
 }
 
-/* ---- turns of one network ---- */
+/* ---- turns of a network ---- */
 
 /* Runs once; the times of the steps, and the whole, become those of the next round. */
 static int run(void *ctx)
@@ -104,8 +104,7 @@ static int run(void *ctx)
 }
 
 /*
- * Checks the outputs of the previous timed run. Then runs once untimed, so that the caches are as a previous inference
- * leaves them.
+ * Checks the outputs of the previous timed run. Then runs once untimed: the caches are as after a previous inference.
  */
 static int prepare(void *ctx)
 {
@@ -121,7 +120,7 @@ static int prepare(void *ctx)
     return or_leave_out(r->t, err, r->why);
 }
 
-/* ---- whether they are right ---- */
+/* ---- checks ---- */
 
 static int load(struct net_timed *t, const struct net_timing *o, struct exp_why *why)
 {
@@ -157,7 +156,7 @@ static void say_distance(struct net_study *s, const char *what, const struct net
                      s->graph->value[d->worst_value].name, d->has_nan ? ", and some infinite," : "", beside);
 }
 
-/* Compares the outputs with those that are given. */
+/* Compares the outputs with given outputs. */
 static int compare(struct net_study *s, const struct net_by_algo *by, const struct onnx_graph *given,
                    struct exp_why *why)
 {
@@ -171,7 +170,7 @@ static int compare(struct net_study *s, const struct net_by_algo *by, const stru
     return err;
 }
 
-/* Loads and checks what runs here. */
+/* Loads and checks a network with code for this CPU. */
 static int get_ready(struct net_study *s, struct net_by_algo *by, const struct net_timing *o,
                      struct exp_progress *progress, struct exp_why *why)
 {
@@ -194,7 +193,7 @@ static int get_ready(struct net_study *s, struct net_by_algo *by, const struct n
 
 /* ---- another runtime ---- */
 
-/* ONNX Runtime's turns. It runs on the inputs of one of ours. */
+/* ONNX Runtime's turns, on the inputs of a network of the study. */
 struct peer_runner {
     struct net_study *study;
     const struct net_timing *o;
@@ -240,7 +239,7 @@ static int prepare_peer(void *ctx)
     return err ? leave_out(r, err, &why) : 0;
 }
 
-/* Returns the last network that is loaded, whose inputs ONNX Runtime gets; NULL: none is. */
+/* Returns the last loaded network, for its inputs; NULL: none. */
 static const struct net *last_loaded(const struct net_study *s)
 {
     for (size_t a = s->n_algos; a-- > 0;) {
@@ -283,7 +282,7 @@ static int open_peer(struct peer_runner *r)
         return 0;
     exp_say(s->peer.name, sizeof s->peer.name, "ONNX Runtime");
     err = net_peer_start(&r->process, &ask, &found, &why);
-    if (err == -ENOENT || err == -ENOTSUP) { /* ONNX Runtime did not fail: it is not there */
+    if (err == -ENOENT || err == -ENOTSUP) { /* ONNX Runtime did not fail: the library is missing */
         exp_say(s->peer.why_not, sizeof s->peer.why_not, "%s", why.text);
         return 0;
     }

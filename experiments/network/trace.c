@@ -1,6 +1,6 @@
 /*
- * A run of a network as a trace (show/trace_events.h): a process for the estimates in sequence, one for the clock, a
- * thread for each algorithm, an event for each step, and the lines that came into each level as counters.
+ * A run of a network as a trace (show/trace_events.h): a process for the estimates in sequence, a process for the
+ * clock, a thread for each algorithm, an event for each step, and the lines into each level as counters.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ struct trace {
     const char *commit;
 };
 
-/* ---- what all events of a step say ---- */
+/* ---- the arguments of a step's events ---- */
 
 static json_t *shapes_of(const struct net *net, const size_t *tensor, size_t n)
 {
@@ -51,7 +51,7 @@ static json_t *args_of(const struct net_by_algo *by, const struct net *net, size
     return args;
 }
 
-/* ---- what is estimated ---- */
+/* ---- estimates ---- */
 
 static void put_lines(struct trace *t, size_t thread, const struct net_by_algo *by, size_t step, double at_us)
 {
@@ -67,7 +67,7 @@ static void put_lines(struct trace *t, size_t thread, const struct net_by_algo *
                           lines);
 }
 
-/* Puts a step under its operator and its name: names alone often say nothing. */
+/* Puts a step under the operator and the name: names alone often say nothing. */
 static void put_step(struct trace *t, struct exp_trace_row row, const struct net_step *s, double *at_us, double us,
                      json_t *args)
 {

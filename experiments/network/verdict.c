@@ -1,4 +1,4 @@
-/* What a study of a network says in words. */
+/* A study of a network in words. */
 #include <math.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static void say_estimates(const struct net_study *s, const struct net_by_algo *b
                    out);
 }
 
-/* Says what is known of an algorithm, behind `before`. Returns whether anything is known. */
+/* Prints an algorithm's times, else estimates, behind `before`. Returns whether there are any. */
 static bool say_speed(const struct net_study *s, const struct net_by_algo *by, const char *before, FILE *out)
 {
     const bool is_timed = !*by->timed.why_not, is_estimated = value_is_known(cycles_of(s, by, NULL));
@@ -183,9 +183,9 @@ static void print_sequence(const struct net_study *s, FILE *out)
     fprintf(out, ".\n");
 }
 
-/* ---- what costs and what saves ---- */
+/* ---- costs and savings ---- */
 
-/* Says what kinds of steps other than convolutions bring from memory, of the network that is not fused. */
+/* Prints each operator's share of the lines from memory, for the network without fusion. */
 static void print_kinds(const struct net_study *s, FILE *out)
 {
     const struct net_by_algo *by = net_study_shown(s);

@@ -25,13 +25,16 @@ struct range {
     double low, high;
 };
 
-/* Returns a range that keeps the size of what a sum of so many products makes, before rectification or without. */
+/*
+ * Returns a range of weights: sums of this number of products keep the size of the inputs, with or without
+ * rectification.
+ */
 static struct range around_zero(double most)
 {
     return (struct range){ -most, most };
 }
 
-/* Says of which numbers an input of a node is made; 0, 0: it keeps what it has. */
+/* Returns the range of the numbers of a node's input; 0, 0: the input keeps its numbers. */
 static struct range range_of(const struct onnx_graph *g, const struct onnx_node *n, size_t in)
 {
     const struct onnx_value *v = onnx_in(g, n, in);
@@ -48,7 +51,7 @@ static struct range range_of(const struct onnx_graph *g, const struct onnx_node 
     return onnx_is(n, "Mul") ? near_one : (struct range){ 0, 0 };
 }
 
-/* Tells whether an input of a node is to be filled, and with what. */
+/* Tells whether an input of a node will be filled, and from which range. */
 static bool is_filled(const struct onnx_graph *g, const struct onnx_node *n, size_t in, struct range *r)
 {
     const struct onnx_value *v = onnx_in(g, n, in);
@@ -59,7 +62,7 @@ static bool is_filled(const struct onnx_graph *g, const struct onnx_node *n, siz
     return r->low < r->high;
 }
 
-/* Returns how many bytes all that is filled takes; SIZE_MAX: more than can be said. */
+/* Returns the bytes of all filled constants; SIZE_MAX: out of range. */
 static size_t count_bytes(const struct onnx_graph *g)
 {
     size_t sum = 0;

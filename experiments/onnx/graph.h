@@ -159,7 +159,7 @@ struct onnx_ask {
 
 /*
  * Reads a file, infers all shapes, and folds what is constant. Returns 0; -errno of reading; -EINVAL or -EOVERFLOW
- * for what is malformed, contradicts itself or is too large; with one line in why that names file and node. *g is
+ * for what is malformed, contradicts itself or is too large; with a line in why that names file and node. *g is
  * NULL on failure. Data of raw tensors are not copied a second time.
  */
 int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *ask, struct exp_why *why);
@@ -252,7 +252,7 @@ struct onnx_window {
 
 /*
  * Reads the window of a Conv, MaxPool, AveragePool, LpPool (pools: with ceil_mode) or ConvTranspose whose input has a
- * shape. Returns 0, or -EINVAL or -EOVERFLOW with one line in why.
+ * shape. Returns 0, or -EINVAL or -EOVERFLOW with a line in why.
  */
 int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct onnx_window *w, struct exp_why *why);
 
@@ -270,7 +270,7 @@ struct onnx_resized {
 };
 
 /*
- * Reads the axes of a node whose input has a shape. Returns 0; -EINVAL with one line in why; -EAGAIN: sizes depend on
+ * Reads the axes of a node whose input has a shape. Returns 0; -EINVAL with a line in why; -EAGAIN: sizes depend on
  * data.
  */
 int onnx_resized(const struct onnx_graph *g, const struct onnx_node *n, struct onnx_resized *r, struct exp_why *why);

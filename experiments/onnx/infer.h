@@ -13,7 +13,7 @@ struct infer {
     struct exp_why *why;
 };
 
-/* Rules return 0; -errno with one line in why: the file contradicts itself; or this: there is a reason in the node. */
+/* Rules return 0; -errno with a line in why: the file contradicts itself; or this: there is a reason in the node. */
 enum { INFER_NO_SHAPE = 1 };
 
 int infer_wrong(const struct infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));   /* -EINVAL */

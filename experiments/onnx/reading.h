@@ -85,13 +85,13 @@ int onnx_add_inputs(struct onnx_reading *r, const struct onnx_names *constants, 
 /* ---- wire.c ---- */
 
 /*
- * Maps a file that holds no more than 2 GiB; an empty one is an error. Returns 0 or -errno with one line in why that
+ * Maps a file that holds no more than 2 GiB; an empty one is an error. Returns 0 or -errno with a line in why that
  * begins with the path.
  */
 int onnx_map(struct onnx_mapping *m, const char *path, struct exp_why *why);
 void onnx_unmap(struct onnx_mapping *m);
 
-/* Reads a message, whose large fields lie in b. Returns 0, or -EINVAL with one line in why; *message is NULL then. */
+/* Reads a message, whose large fields lie in b. Returns 0, or -EINVAL with a line in why; *message is NULL then. */
 int onnx_parse(ProtobufCMessage **message, struct onnx_block *b, const ProtobufCMessageDescriptor *kind,
                const struct onnx_mapping *m, struct exp_why *why);
 void onnx_parsed_free(ProtobufCMessage *message, struct onnx_block *b); /* NULL is fine */
@@ -105,7 +105,7 @@ const char *onnx_other_kind(const struct onnx_mapping *m);
 
 /*
  * Makes a constant of a tensor: type, shape and data of v. `what` says in messages where it stands. Returns 0, or
- * -errno with one line in why.
+ * -errno with a line in why.
  */
 int onnx_read_tensor(struct onnx_reading *r, const Onnx__TensorProto *t, const char *what, struct onnx_value *v,
                      struct exp_why *why);
@@ -118,7 +118,7 @@ void onnx_say_shape(char *text, size_t bytes, const struct onnx_value *v);
 
 /* ---- infer.c ---- */
 
-/* Infers and folds node i, whose producers were. Returns 0, or -errno with one line in why. */
+/* Infers and folds node i, whose producers were. Returns 0, or -errno with a line in why. */
 int onnx_infer(struct onnx_reading *r, size_t i, const Onnx__NodeProto *proto, struct exp_why *why);
 
 #endif

@@ -269,7 +269,7 @@ static void test_official(void)
     }
     printf("\n    of %u official tests %u ran, %u of them of floats alone; failures: %u\n", t.found, t.ran, t.ran_float,
            CU_get_number_of_failures() - failed);
-    test_check(t.ran_float >= 600, "only %u official tests of floats ran", t.ran_float);
+    test_check(t.ran_float >= 530, "only %u official tests of floats ran", t.ran_float);
 }
 
 static const struct test_case cases[] = {

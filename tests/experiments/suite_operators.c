@@ -18,16 +18,15 @@
 
 static struct op_trial make_unary(void)
 {
-    static const char *const ops[] = { "Relu",        "LeakyRelu", "ThresholdedRelu",
-                                       "HardSigmoid", "HardSwish", "Sigmoid",
-                                       "Softsign",    "Exp",       "Abs",
-                                       "Neg",         "Sqrt",      "Reciprocal",
+    static const char *const ops[] = { "Relu",        "LeakyRelu", "HardSigmoid",
+                                       "HardSwish",   "Sigmoid",   "Exp",
+                                       "Abs",         "Neg",       "Sqrt",  "Reciprocal",
                                        "Elu",         "Selu",      "Celu",
                                        "Softplus",    "Log",       "Tanh",
                                        "Erf",         "Floor",     "Clip",
                                        "Round",       "Shrink",    "Gelu",
                                        "Mish",        "Swish" };
-    static const char *const with_alpha = " LeakyRelu ThresholdedRelu HardSigmoid Elu Selu Celu Swish ";
+    static const char *const with_alpha = " LeakyRelu HardSigmoid Elu Selu Celu Swish ";
     struct op_trial t = op_trial_begin(ops[rng_below(COUNT(ops))], 24);
     int64_t dim[OP_TRIAL_MOST];
     char word[70];
@@ -90,8 +89,8 @@ static void test_binary(void)
 
 static struct op_trial make_softmax(void)
 {
-    static const char *const ops[] = { "Softmax", "LogSoftmax", "Hardmax" };
-    struct op_trial t = op_trial_begin(ops[rng_below(3)], 11 + 2 * (int64_t)rng_below(2));
+    static const char *const ops[] = { "Softmax", "LogSoftmax" };
+    struct op_trial t = op_trial_begin(ops[rng_below(2)], 11 + 2 * (int64_t)rng_below(2));
     int64_t dim[OP_TRIAL_MOST];
     const size_t n = op_trial_shape(dim, 1, 4);
 
@@ -141,9 +140,8 @@ static void test_norms(void)
 
 static struct op_trial make_reduce(void)
 {
-    static const char *const ops[] = { "ReduceSum",    "ReduceMean",      "ReduceMax", "ReduceMin",
-                                       "ReduceProd",   "ReduceL1",        "ReduceL2",  "ReduceSumSquare",
-                                       "ReduceLogSum", "ReduceLogSumExp", "ArgMax",    "ArgMin" };
+    static const char *const ops[] = { "ReduceSum", "ReduceMean", "ReduceMax",
+                                       "ReduceMin", "ReduceL2",   "ReduceSumSquare" };
     const size_t kind = rng_below(COUNT(ops));
     struct op_trial t = op_trial_begin(ops[kind], 12);
     int64_t dim[OP_TRIAL_MOST], axes[OP_TRIAL_MOST];
@@ -155,17 +153,12 @@ static struct op_trial make_reduce(void)
         if (rng_below(2))
             axes[n_axes++] = rng_below(2) ? (int64_t)d : (int64_t)d - (int64_t)n;
     }
-    if (kind > 9)
-        onnx_write_int(t.writer, "axis", rng_range(-(int64_t)n, (int64_t)n - 1));
-    else if (n_axes)
+    if (n_axes)
         onnx_write_ints(t.writer, "axes", n_axes, axes);
     if (rng_below(2))
         onnx_write_int(t.writer, "keepdims", 0);
-    t.fill = kind == 8                                ? OP_FILL_POSITIVE
-             : kind != 4 && kind != 6 && rng_below(2) ? OP_FILL_SMALL_INTS
-             : rng_below(3)                           ? OP_FILL_UNIT
-                                                      : OP_FILL_WITH_NAN;
-    t.units = t.fill == OP_FILL_SMALL_INTS && kind != 1 && kind != 9 ? 0 : 4000; /* sums of thousands of numbers */
+    t.fill = kind != 4 && rng_below(2) ? OP_FILL_SMALL_INTS : rng_below(3) ? OP_FILL_UNIT : OP_FILL_WITH_NAN;
+    t.units = t.fill == OP_FILL_SMALL_INTS && kind != 1 ? 0 : 4000; /* sums of thousands of numbers */
     return t;
 }
 
@@ -368,6 +361,8 @@ static void test_refusals(void)
     check_refusal(&t, "odd");
     t = begin_image("Frobnicate");
     check_refusal(&t, "Frobnicate");
+    t = begin_image("Sin");
+    check_refusal(&t, "(Sin): no such operator is known here");
     t = begin_image("BatchNormalization");
     for (size_t i = 0; i < 4; i++)
         op_trial_input(&t, 1, (const int64_t[]){ 3 });

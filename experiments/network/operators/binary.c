@@ -18,16 +18,16 @@ struct kind {
 struct broadcast {
     struct kind kind;
     size_t elements, n_operands;
-    float *exponents;      /* of Pow, where they are integers */
-    bool are_two;          /* ... that are joined at once */
-    struct op_walk walk[]; /* of each operand; of two that are joined at once, [0] is of both */
+    float *exponents;      /* of Pow, if the exponents are integers */
+    bool are_two;          /* two operands are joined at once */
+    struct op_walk walk[]; /* of each operand; if are_two, [0] is of both operands */
 };
 
 /* ---- preparing ---- */
 
 /*
- * Before opset 7 the right operand's dimensions stood under those of the left from `axis` on, if `broadcast` was set;
- * PRelu's slopes were those of channels. Returns what stands there today.
+ * Before opset 7, `broadcast` aligned the right operand's dimensions with the left operand's from `axis` on; PRelu's
+ * slopes were per channel. Returns the operand in today's form.
  */
 static struct onnx_value as_today(const struct op_call *call, size_t i)
 {
@@ -46,7 +46,7 @@ static struct onnx_value as_today(const struct op_call *call, size_t i)
     return v;
 }
 
-/* Sets the walks, one of each operand, or one of both. */
+/* Sets the walks: a walk of each operand, or a single walk of both. */
 static int set_walks(struct op_call *call, struct broadcast *b, struct exp_why *why)
 {
     const bool are_two = b->are_two = b->n_operands == 2 && !b->kind.is_mean;
@@ -148,7 +148,7 @@ static void pair_row(void *ctx, const size_t *at, size_t n)
     const size_t step[2] = { n > 1 ? walk->step[0][last] : 1, n > 1 ? walk->step[1][last] : 1 };
     const float *const in[2] = { w->t->in[0], w->t->in[1] };
 
-    for (size_t i = 0; i < n; i += CHUNK) { /* a chunk at a time, so that the activation finds it near */
+    for (size_t i = 0; i < n; i += CHUNK) { /* in chunks, so that the activation finds a chunk in the nearest cache */
         const size_t m = n - i < CHUNK ? n - i : CHUNK;
         const float *const x[2] = { in[0] + at[0] + i * step[0], in[1] + at[1] + i * step[1] };
 
@@ -298,7 +298,6 @@ RECORD(Sub, prepare_two, OP_PAIR_SUB, false, a - b)
 RECORD(Mul, prepare_two, OP_PAIR_MUL, false, a *b)
 RECORD(Div, prepare_two, OP_PAIR_DIV, false, a / b)
 RECORD(Pow, prepare_power, SLOW, false, b == 2 ? a * a : pow(a, b))
-RECORD(Mod, prepare_two, SLOW, false, fmod(a, b))
 RECORD(PRelu, prepare_two, OP_PAIR_PRELU, false, a < 0 ? a * b : a)
 RECORD_OF_SUMS(Sum, false)
 RECORD_OF_SUMS(Mean, true)

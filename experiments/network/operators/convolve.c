@@ -1,5 +1,5 @@
 /*
- * Conv and ConvTranspose by plain loops, with sums in double: what any convolution of a network is checked against.
+ * Conv and ConvTranspose by plain loops, with sums in double: the reference of all convolutions of a network.
  * ConvTranspose is fast, too: for each tap of a filter the channels' planes are added up, times their weights, and the
  * sums are spread over the output.
  */
@@ -14,7 +14,7 @@ enum { N_AXES = 3 };
 struct convolution {
     size_t images, groups, channels, filters; /* of input and output, all groups together */
     size_t in_plane, out_plane, taps;
-    /* Of each axis; those that a tensor lacks are of length 1, before the others. */
+    /* Of each axis; missing axes have length 1 and come first. */
     ptrdiff_t in[N_AXES], out[N_AXES], kernel[N_AXES], stride[N_AXES], dilation[N_AXES], before[N_AXES];
     float *sums; /* of ConvTranspose: a plane of the input for each share */
 };
@@ -121,7 +121,7 @@ static int prepare_transposed(struct op_call *call, struct exp_why *why)
     return prepare(call, true, why);
 }
 
-/* ---- one output element ---- */
+/* ---- an output element ---- */
 
 /* Sets index[] to that of number i in a box. */
 static void unravel(size_t i, const ptrdiff_t box[N_AXES], ptrdiff_t index[N_AXES])
@@ -145,7 +145,7 @@ static ptrdiff_t tap_at(const struct convolution *c, const ptrdiff_t window[N_AX
     return at;
 }
 
-/* Returns which window of the input reaches an element of the output by a tap; -1: none. */
+/* Returns the window of the input for an output element and a tap; -1: none. */
 static ptrdiff_t source_at(const struct convolution *c, const ptrdiff_t out[N_AXES], const ptrdiff_t tap[N_AXES])
 {
     ptrdiff_t at = 0;
@@ -160,7 +160,7 @@ static ptrdiff_t source_at(const struct convolution *c, const ptrdiff_t out[N_AX
     return at;
 }
 
-/* Elements from one channel of a filter to the next, and where that of channel 0 begins. */
+/* Elements from a filter's channel to the next channel, and the begin of channel 0. */
 struct filter {
     const float *at;
     size_t step;
@@ -225,8 +225,8 @@ static void planes(void *ctx, size_t from, size_t to, unsigned share)
 /* ---- ConvTranspose in vectors ---- */
 
 /*
- * The output elements of an axis that input i.. reach by a tap: where the first lies, and which i are inside, from..to
- * - 1.
+ * The output elements of an axis in reach of a tap: the position of the first, and the range from..to - 1 of inputs i
+ * inside.
  */
 struct reached {
     ptrdiff_t at, from, to;
@@ -250,7 +250,7 @@ static void note_spread(const struct convolution *c, const float *from, const fl
     op_note(to + first * c->stride[2], n, stride, SIM_STORE);
 }
 
-/* Adds sums of the input's shape to where a tap brings them. */
+/* Adds sums of the input's shape to the output elements of a tap. */
 static void spread(const struct convolution *c, const float *sums, const ptrdiff_t tap[N_AXES], float *out)
 {
     const struct reached r[N_AXES] = { reach(c, 0, tap[0]), reach(c, 1, tap[1]), reach(c, 2, tap[2]) };

@@ -9,7 +9,7 @@
 
 enum { MOST_SCRATCH = 16, SCRATCH_BYTES = 1 << 20, PIECE_BYTES = 4096 };
 
-/* Memory that is no tensor: what begins at a pointer lies at an address. */
+/* Memory outside of tensors: the address of the first byte. */
 struct scratch {
     uintptr_t begin;
     uint64_t addr;
@@ -24,7 +24,7 @@ struct tensor {
 
 enum { MOST_TENSORS = 96 };
 
-/* What op_emit does on this thread. */
+/* The state of op_emit on this thread. */
 struct emitting {
     const struct op_emission *e; /* NULL: pointers are addresses */
     struct sim_sink *sink;
@@ -61,7 +61,7 @@ static uint64_t address_of(const void *pointer)
     return address_of_scratch(now, p);
 }
 
-/* Returns the tensor that holds an address: of a store, an output. NULL: none. */
+/* Returns the tensor at an address, for a store only an output. NULL: none. */
 static const struct tensor *tensor_at(uint64_t addr, bool is_store)
 {
     const struct tensor *found = NULL;
@@ -94,11 +94,11 @@ static struct sim_run run_of(const void *pointer, enum sim_kind kind, size_t flo
 
 /* ---- vectors over rows ---- */
 
-/* A row that is touched together with others, element by element. */
+/* A row that is accessed element by element, in step with more rows. */
 struct row {
     const float *at;
     enum sim_kind kind;
-    size_t stride; /* elements; more than 1: one by one */
+    size_t stride; /* elements; more than 1: no vectors */
 };
 
 #define LOAD(pointer)                                                                                                  \
@@ -126,7 +126,7 @@ static void emit_rows(const struct row *row, size_t n_rows, size_t from, size_t 
     sim_emit(now->sink, run, n_rows, n_times);
 }
 
-/* Emits n elements of rows: whole vectors, then what is left one by one. */
+/* Emits n elements of rows: whole vectors, then the rest as single elements. */
 static void touch(const struct row *row, size_t n_rows, size_t n)
 {
     const size_t lanes = now->lanes;
@@ -199,7 +199,7 @@ static void join_rows(float *out, const float *const *row, size_t n_rows, size_t
         TOUCH(n, LOAD(out), LOAD(row[r]), STORE(out));
 }
 
-/* Two or three taps, next to each other: neighbouring vectors of the row. */
+/* Two or three adjacent taps: neighbouring vectors of the row. */
 static void join_steps(float *out, const float *in, size_t n, const struct op_row_window *w)
 {
     const size_t lanes = now->lanes, s = w->stride, taps = w->taps;
@@ -376,10 +376,10 @@ static void tile(const struct op_tile *t)
 #define PAIR { [OP_BOTH_ARRAYS] = pair, [OP_LEFT_IS_ONE] = pair_left, [OP_RIGHT_IS_ONE] = pair_right }
 #define LOOPS(lanes_, rows)                                                                                            \
     {                                                                                                                  \
-        .map = { map, map, map, map, map, map, map, map, map, map, map, map, map, map, map, map },                          \
+        .map = { map, map, map, map, map, map, map, map, map, map, map, map, map, map },                               \
         .pair = { PAIR, PAIR, PAIR, PAIR, PAIR, PAIR, PAIR },                                                          \
-        .fold = { fold, fold, fold, fold, fold, fold },                                                                \
-        .fold_rows = { fold_rows, fold_rows, fold_rows, fold_rows, fold_rows, fold_rows },                             \
+        .fold = { fold, fold, fold, fold },                                                                            \
+        .fold_rows = { fold_rows, fold_rows, fold_rows, fold_rows },                                                   \
         .has_nan = has_nan, .max_row = pool_row, .sum_row = pool_row, .lrn = lrn,                                      \
         .max_plane = (lanes_) == 16 ? pool_plane : NULL, .sum_plane = (lanes_) == 16 ? pool_plane : NULL,              \
         .exp_sum = exp_sum, .dot = dot, .add_rows = add_rows, .tile = tile,                                            \
@@ -389,7 +389,7 @@ static void tile(const struct op_tile *t)
 
 static const struct op_loops loops_4 = LOOPS(4, 4), loops_8 = LOOPS(8, 6), loops_16 = LOOPS(16, 8);
 
-_Static_assert(OP_N_MAPS == 16 && OP_N_PAIRS == 7 && OP_N_FOLDS == 6, "a loop is missing in LOOPS");
+_Static_assert(OP_N_MAPS == 14 && OP_N_PAIRS == 7 && OP_N_FOLDS == 4, "a loop is missing in LOOPS");
 
 static const struct op_loops *loops_of(size_t lanes)
 {
@@ -410,7 +410,7 @@ void op_emit_loops(void (*f)(void *ctx, const struct op_loops *l), void *ctx, un
     now = NULL;
 }
 
-/* ---- what operators do beside their loops ---- */
+/* ---- accesses outside of loops ---- */
 
 bool op_is_emitted(void)
 {
@@ -463,7 +463,7 @@ static void *pointer_to(const struct op_emission *e, uint64_t addr)
     return addr ? e->memory + (addr - e->begin) : NULL;
 }
 
-/* Runs the operator with loops that emit. Constants that lie nowhere are where the graph has them. */
+/* Runs the operator with emitting loops. Constants outside of the places stay in the graph's memory. */
 static void emit_code(const struct op_call *call, const struct op_emission *e, struct sim_sink *sink)
 {
     const struct onnx_node *node = call->ask.node;
@@ -532,9 +532,9 @@ void op_emit(const struct op_call *call, const struct op_emission *e, enum op_em
         emit_code(call, e, sink);
 }
 
-/* ---- which of the two ---- */
+/* ---- code or model ---- */
 
-/* Adds up what of each tensor is read and written. */
+/* Adds up the bytes read and written of each tensor. */
 struct counting {
     struct sim_sink sink;
     const struct emitting *m;

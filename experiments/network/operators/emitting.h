@@ -1,8 +1,8 @@
 /*
- * What an operator accesses, without computing: its own code runs with loops (loops.h) that hand the accesses of the
- * compiled ones to a sink. So order and addresses are those of the code that runs; widths are those of the vectors that
- * are asked for. What the code does to a tensor beside its loops is not seen: op_emit() then says so, and hands over a
- * model instead, each input read once and each output written once, in order.
+ * The accesses of an operator, without computing. The operator's own code runs with loops (loops.h) that hand the
+ * accesses of the compiled loops to a sink. Order and addresses are exact; widths are the requested vectors. Accesses
+ * outside of loops and notes are not seen. In this case op_emit() hands over a model: each input is read once and each
+ * output is written once, in order.
  */
 #ifndef EXPERIMENTS_NETWORK_OPERATORS_EMITTING_H
 #define EXPERIMENTS_NETWORK_OPERATORS_EMITTING_H
@@ -13,34 +13,34 @@
 #include "experiments/network/operator.h"
 #include "experiments/network/operators/loops.h"
 
-/* Where memory that no tensor lies in is put: rows and panels that an operator keeps for itself. */
+/* The address of memory outside of tensors: an operator's own rows and panels. */
 #define OP_SCRATCH_BASE ((uint64_t)1 << 44)
 
 struct op_emission {
     struct op_addresses at;
-    unsigned char *memory; /* the operator runs on it: byte 0 stands for the address `begin` */
+    unsigned char *memory; /* the operator runs on this memory; byte 0 stands for the address `begin` */
     uint64_t begin;
     size_t bytes;   /* of memory */
     unsigned lanes; /* floats of a vector: 4, 8 or 16 */
     uint8_t scratch_tag;
 };
 
-/* Says what op_emit hands over. */
+/* The source of op_emit's accesses. */
 enum op_emitted { OP_EMITTED_CODE, OP_EMITTED_MODEL };
 
 /*
- * Finds out which of the two a prepared node gets: runs it once, and looks whether each input that is no constant was
- * read, and each output written as a whole.
+ * Finds the source for a prepared node: runs the node once, and checks that each input except constants was read, and
+ * that each output was written as a whole.
  */
 enum op_emitted op_emitted_of(const struct op_call *call, const struct op_emission *e);
 
-/* Emits. The call is prepared for one thread; not two at a time. */
+/* Emits. The call is prepared for one thread; emissions must not overlap in time. */
 void op_emit(const struct op_call *call, const struct op_emission *e, enum op_emitted what, struct sim_sink *sink);
 
-/* Returns the loops that emit while op_emit runs on this thread; NULL: it does not. */
+/* Returns the emitting loops while op_emit runs on this thread; else NULL. */
 const struct op_loops *op_emitting_loops(void);
 
-/* Does f with emitting loops and so many lanes, on pointers as they are: for tests. */
+/* Calls f with emitting loops of `lanes` lanes, on plain pointers: for tests. */
 void op_emit_loops(void (*f)(void *ctx, const struct op_loops *l), void *ctx, unsigned lanes, struct sim_sink *sink);
 
 #endif

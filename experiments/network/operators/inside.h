@@ -1,4 +1,4 @@
-/* What the files of operators share. */
+/* Shared by the files of operators. */
 #ifndef EXPERIMENTS_NETWORK_OPERATORS_INSIDE_H
 #define EXPERIMENTS_NETWORK_OPERATORS_INSIDE_H
 
@@ -10,7 +10,7 @@
 #include "experiments/network/operators/loops.h"
 #include "experiments/onnx/graph.h"
 
-/* Says what is refused, after the node's name and operator. Returns -ENOTSUP. */
+/* Refuses a node with a line: the node's name, its operator, and the reason. Returns -ENOTSUP. */
 int op_refuse(const struct op_call *call, struct exp_why *why, const char *line, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -19,44 +19,44 @@ const struct onnx_value *op_in(const struct op_call *call, size_t i);
 const struct onnx_value *op_out(const struct op_call *call, size_t i);
 
 /*
- * Checks that inputs first..last and all outputs are floats (the check of others is the operator's), that first..needed
- * are there, and that all have shapes. Returns 0 or -ENOTSUP.
+ * Checks that all inputs and outputs are floats and have shapes, and that the first `needed` inputs are there. Returns
+ * 0 or -ENOTSUP.
  */
 int op_check_floats(const struct op_call *call, size_t needed, struct exp_why *why);
 
-/* The same of the shapes alone, for operators of any type. */
+/* Checks shapes and the first `needed` inputs alone, for operators of any type. */
 int op_check_shapes(const struct op_call *call, size_t needed, struct exp_why *why);
 
-/* Checks that the graph gives an output this shape. Returns 0 or -ENOTSUP. */
+/* Checks that an output has a shape in the graph. Returns 0 or -ENOTSUP. */
 int op_check_out(const struct op_call *call, size_t i, size_t n_dims, const int64_t *dim, struct exp_why *why);
 
-/* Reads an axis of a tensor of n_dims, negative ones from the end. Returns 0 or -ENOTSUP. */
+/* Reads an axis of a tensor of n_dims, a negative axis from the end. Returns 0 or -ENOTSUP. */
 int op_axis(const struct op_call *call, int64_t axis, size_t n_dims, size_t *out, struct exp_why *why);
 
-/* Tells whether elements are numbers of at most 8 bytes, and returns one of them. */
+/* Tell whether elements are numbers of at most 8 bytes; return element i. */
 bool op_is_number(enum onnx_type type);
 double op_number(enum onnx_type type, const void *data, size_t i);
 
 /* Returns the product of dimensions from..to - 1. */
 size_t op_elements(const struct onnx_value *v, size_t from, size_t to);
 
-/* Makes *own a block for prepare to leave; it is free()d with the call. */
+/* Makes *own a block for prepare to leave; op_release frees the block. */
 void *op_own(struct op_call *call, size_t bytes);
 
 /*
- * Shares items 0..n - 1 out: work(ctx, from, to, share) once for each share that has any. Few bytes (all that the work
- * touches) are worth one share only. bytes_of_item 0: unknown, but many.
+ * Shares items 0..n - 1 out: work(ctx, from, to, share) once for each share with items. Work on few bytes has a single
+ * share. bytes_of_item 0: unknown, but many.
  */
 typedef void op_work_fn(void *ctx, size_t from, size_t to, unsigned share);
 void op_share(const struct op_call *call, struct sconv_team *team, size_t n, size_t bytes_of_item, op_work_fn *work,
               void *ctx);
 
-/* Does the activation that was asked for to elements of an output. */
+/* Applies the activation of the call to elements of an output. */
 void op_activate(const struct op_call *call, float *out, size_t n);
 
 /*
- * What an operator does to its tensors beside its loops is said here, so that op_emit (emitting.h) sees it: a copy of
- * bytes; n floats that are read or written, so many elements apart. Where nobody emits, notes do nothing.
+ * Notes for op_emit (emitting.h): accesses of an operator outside its loops. A copy of bytes; n floats, read or
+ * written, `stride` elements apart. Without op_emit, notes do nothing.
  */
 void op_copy(void *to, const void *from, size_t bytes);
 void op_note(const float *at, size_t n, size_t stride, enum sim_kind kind);
@@ -70,11 +70,13 @@ enum { OP_MAX_OPERANDS = 4 };
 /* Loops over an index space, with a place in each operand: steps in elements, 0 where an operand is broadcast. */
 struct op_walk {
     size_t n_operands, n_dims, elements;
-    size_t dim[ONNX_MAX_DIMS]; /* neighbours that can be one dimension are one; at least one */
+    size_t dim[ONNX_MAX_DIMS]; /* neighbours are merged where possible; at least 1 dimension */
     size_t step[OP_MAX_OPERANDS][ONNX_MAX_DIMS];
 };
 
-/* Walks over the shape of `over`; operands are broadcast to it as ONNX says. False: one cannot be. */
+/*
+ * Walks over the shape of `over`; operands are broadcast by the rules of ONNX. False: an operand cannot be broadcast.
+ */
 bool op_walk_init(struct op_walk *w, const struct onnx_value *over, size_t n_operands,
                   const struct onnx_value *const *operand);
 
@@ -90,23 +92,25 @@ void op_magnitudes_of_sums(const struct op_call *call, const struct op_tensors *
 /* Returns the largest absolute value of n floats; NaN and infinities are left out. */
 double op_largest(const float *x, size_t n);
 
-/* ---- what moves ---- */
+/* ---- moves ---- */
 
 /*
- * Copies with an index for each axis: out[i0][i1]... = in[at[0][i0] + at[1][i1] + ...], or `fill` where one of them is
+ * Copies with an index for each axis: out[i0][i1]... = in[at[0][i0] + at[1][i1] + ...], or `fill` if an index is
  * negative. After op_moves_finish, elements are blocks of neighbours.
  */
 struct op_moves {
     size_t n_dims, dim[ONNX_MAX_DIMS];
     ptrdiff_t *at[ONNX_MAX_DIMS];
-    size_t element_bytes, block; /* elements that are copied as one */
+    size_t element_bytes, block; /* elements of a copied block */
     bool changes;                /* indexes are set again before each run */
     unsigned char fill[8];
     bool has_run; /* of the last axis: `lead` are fills, then `run` neighbours, then fills to the end */
     size_t lead, run;
 };
 
-/* Makes room for the indexes of an output shape, as the call's own; all are 0. The caller sets them, and finishes. */
+/*
+ * Makes room for the indexes of an output shape, in call->own; all indexes are 0. The caller sets them, and finishes.
+ */
 struct op_moves *op_moves_new(struct op_call *call, size_t n_dims, const size_t *dim, size_t element_bytes);
 void op_moves_finish(struct op_moves *m);
 void op_moves_run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team);

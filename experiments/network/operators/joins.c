@@ -1,4 +1,4 @@
-/* Concat and Split, and what only says that a tensor has another shape. */
+/* Concat, Split, and the views: nodes that only change a shape. */
 #include "experiments/network/operators/inside.h"
 #include "experiments/network/operators/records.h"
 
@@ -15,7 +15,7 @@ static int find_axis(const struct op_call *call, const struct onnx_value *whole,
     return op_axis(call, onnx_int(call->ask.node, "axis", otherwise), whole->n_dims, axis, why);
 }
 
-/* Checks that a piece differs from the whole in one axis only. */
+/* Checks that a piece differs from the whole in a single axis. */
 static int check_piece(const struct op_call *call, const struct onnx_value *whole, const struct onnx_value *v,
                        size_t axis, struct exp_why *why)
 {
@@ -32,7 +32,7 @@ static int check_piece(const struct op_call *call, const struct onnx_value *whol
 
 typedef const struct onnx_value *get_fn(const struct op_call *call, size_t i);
 
-/* A piece that is left out ends where it begins. */
+/* A missing piece has no bytes. */
 static int prepare_pieces(struct op_call *call, const struct onnx_value *whole, get_fn *get, size_t n,
                           struct exp_why *why)
 {
@@ -78,7 +78,7 @@ struct work {
     bool joins;
 };
 
-/* Copies bytes from..to - 1 of a row, which are in piece i. */
+/* Copies bytes from..to - 1 of a row, a part of piece i. */
 static void copy_piece(const struct work *w, size_t row, size_t i, size_t from, size_t to)
 {
     const size_t begin = i ? w->p->end[i - 1] : 0, at = row * (w->p->end[i] - begin) + from - begin;
@@ -90,7 +90,7 @@ static void copy_piece(const struct work *w, size_t row, size_t i, size_t from, 
         op_copy((char *)w->t->out[i] + at, (const char *)w->t->in[0] + whole, to - from);
 }
 
-enum { UNIT = 4096 }; /* bytes that are shared out as one */
+enum { UNIT = 4096 }; /* bytes of a unit of work */
 
 static void copy_pieces(void *ctx, size_t from, size_t to, unsigned share)
 {
@@ -153,7 +153,7 @@ static int prepare_view(struct op_call *call, struct exp_why *why)
     return err;
 }
 
-/* In inference nothing is dropped; a mask says so. */
+/* In inference nothing is dropped; a mask is full of ones. */
 static int prepare_dropout(struct op_call *call, struct exp_why *why)
 {
     const struct onnx_value *trains = op_in(call, 2);

@@ -1,5 +1,4 @@
-/* Comparisons, what joins truths, Where, and Cast: rare in networks that convolve, so plain loops. */
-#include <float.h>
+/* Comparisons, And, Or, Not, Where and Cast: rare in networks that convolve, therefore plain loops. */
 #include <math.h>
 #include <string.h>
 
@@ -40,14 +39,14 @@ bool op_is_number(enum onnx_type type)
 
 /* ---- element by element, broadcast ---- */
 
-struct work {
-    const struct op_call *call;
-    const struct op_tensors *t;
-    const struct op_walk *walk;
-    size_t next; /* the output's element */
+typedef bool truth_fn(double a, double b);
+
+struct logic {
+    struct op_walk walk;
+    truth_fn *holds; /* NULL: Where */
 };
 
-static int prepare(struct op_call *call, size_t n, struct exp_why *why)
+static int prepare(struct op_call *call, size_t n, truth_fn *holds, struct exp_why *why)
 {
     const struct onnx_value *of[OP_MAX_OPERANDS];
     int err = op_check_shapes(call, n, why);
@@ -57,43 +56,47 @@ static int prepare(struct op_call *call, size_t n, struct exp_why *why)
         if (!op_is_number(of[i]->type))
             err = op_refuse(call, why, "'%s' is of type %s", of[i]->name, onnx_type_name(of[i]->type));
     }
-    if (!err && !op_walk_init(op_own(call, sizeof(struct op_walk)), op_out(call, 0), n, of))
-        err = op_refuse(call, why, "its inputs cannot be broadcast to its output");
-    return err;
-}
-
-static int prepare_truth(struct op_call *call, size_t n, struct exp_why *why)
-{
-    int err = prepare(call, n, why);
-
-    if (!err && op_out(call, 0)->type != ONNX_BOOL)
+    if (!err && holds && op_out(call, 0)->type != ONNX_BOOL)
         err = op_refuse(call, why, "an output of type %s", onnx_type_name(op_out(call, 0)->type));
-    return err;
+    for (size_t i = 1; !err && !holds && i < 3; i++) {
+        if (of[i]->type != op_out(call, 0)->type)
+            err = op_refuse(call, why, "its values differ in type");
+    }
+    if (err)
+        return err;
+    *(struct logic *)op_own(call, sizeof(struct logic)) = (struct logic){ .holds = holds };
+    if (!op_walk_init(&((struct logic *)call->own)->walk, op_out(call, 0), n, of))
+        return op_refuse(call, why, "its inputs cannot be broadcast to its output");
+    return 0;
 }
 
-static int prepare_one(struct op_call *call, struct exp_why *why)
+struct work {
+    const struct op_call *call;
+    const struct op_tensors *t;
+    size_t next; /* the output's element */
+};
+
+/* Returns the index of element i of a row in an operand, whose step along a row is 0 if the operand is broadcast. */
+static size_t index_of(const struct work *w, const size_t *at, size_t operand, size_t i)
 {
-    return prepare_truth(call, 1, why);
+    const struct op_walk *walk = &((const struct logic *)w->call->own)->walk;
+
+    return at[operand] + i * walk->step[operand][walk->n_dims - 1];
 }
 
-static int prepare_two(struct op_call *call, struct exp_why *why)
+/* Computes a row of a function of two operands, or of a single operand as both a and b. */
+static void truth_row(void *ctx, const size_t *at, size_t n)
 {
-    return prepare_truth(call, 2, why);
-}
+    struct work *w = ctx;
+    const struct logic *l = w->call->own;
+    const size_t right = l->walk.n_operands - 1;
 
-static int prepare_where(struct op_call *call, struct exp_why *why)
-{
-    int err = prepare(call, 3, why);
+    for (size_t i = 0; i < n; i++) {
+        const double a = op_number(op_in(w->call, 0)->type, w->t->in[0], index_of(w, at, 0, i));
+        const double b = op_number(op_in(w->call, right)->type, w->t->in[right], index_of(w, at, right, i));
 
-    if (!err && (op_in(call, 1)->type != op_out(call, 0)->type || op_in(call, 2)->type != op_out(call, 0)->type))
-        err = op_refuse(call, why, "its values differ in type");
-    return err;
-}
-
-/* How many elements an operand goes on with each of a row. */
-static size_t step_of(const struct work *w, size_t operand)
-{
-    return w->walk->step[operand][w->walk->n_dims - 1];
+        ((unsigned char *)w->t->out[0])[w->next++] = l->holds(a, b);
+    }
 }
 
 static void where_row(void *ctx, const size_t *at, size_t n)
@@ -102,66 +105,53 @@ static void where_row(void *ctx, const size_t *at, size_t n)
     const size_t bytes = onnx_type_bytes(op_out(w->call, 0)->type);
 
     for (size_t i = 0; i < n; i++) {
-        const bool is = ((const unsigned char *)w->t->in[0])[at[0] + i * step_of(w, 0)];
-        const size_t from = at[is ? 1 : 2] + i * step_of(w, is ? 1 : 2);
+        const size_t from = ((const unsigned char *)w->t->in[0])[index_of(w, at, 0, i)] ? 1 : 2;
 
-        memcpy((char *)w->t->out[0] + w->next++ * bytes, (const char *)w->t->in[is ? 1 : 2] + from * bytes, bytes);
+        memcpy((char *)w->t->out[0] + w->next++ * bytes,
+               (const char *)w->t->in[from] + index_of(w, at, from, i) * bytes, bytes);
     }
 }
 
-static void walk(const struct op_call *call, const struct op_tensors *t, op_row_fn *row)
+static void reference(const struct op_call *call, const struct op_tensors *t)
 {
-    struct work w = { call, t, call->own, 0 };
+    const struct logic *l = call->own;
+    struct work w = { call, t, 0 };
 
-    op_walk_run(w.walk, 0, w.walk->elements, row, &w);
+    op_walk_run(&l->walk, 0, l->walk.elements, l->holds ? truth_row : where_row, &w);
 }
 
-#define RECORD(name_, prepare_, row)                                                                                   \
-    static void reference_##name_(const struct op_call *call, const struct op_tensors *t)                              \
-    {                                                                                                                  \
-        walk(call, t, row);                                                                                            \
-    }                                                                                                                  \
-    static void run_##name_(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)           \
-    {                                                                                                                  \
-        (void)team;                                                                                                    \
-        walk(call, t, row);                                                                                            \
-    }                                                                                                                  \
-    const struct op op_##name_ = {                                                                                     \
-        .name = #name_, .prepare = prepare_, .run = run_##name_, .reference = reference_##name_                        \
-    };
+static void run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
+{
+    (void)team;
+    reference(call, t);
+}
 
-/* a, b: numbers of the operands; of an operator of one, b is a. */
-#define TRUTH(name_, prepare_, value)                                                                                  \
-    static void row_##name_(void *ctx, const size_t *at, size_t n)                                                     \
+#define RECORD(name_, n_operands, holds_)                                                                              \
+    static int prepare_##name_(struct op_call *call, struct exp_why *why)                                              \
     {                                                                                                                  \
-        struct work *w = ctx;                                                                                          \
-        const size_t right = w->walk->n_operands - 1;                                                                  \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            const double a = op_number(op_in(w->call, 0)->type, w->t->in[0], at[0] + i * step_of(w, 0));               \
-            const double b =                                                                                           \
-                op_number(op_in(w->call, right)->type, w->t->in[right], at[right] + i * step_of(w, right));            \
-            ((unsigned char *)w->t->out[0])[w->next++] = (value);                                                      \
-            (void)b;                                                                                                   \
-        }                                                                                                              \
+        return prepare(call, n_operands, holds_, why);                                                                 \
     }                                                                                                                  \
-    RECORD(name_, prepare_, row_##name_)
+    const struct op op_##name_ = { .name = #name_, .prepare = prepare_##name_, .run = run, .reference = reference };
 
-TRUTH(Greater, prepare_two, a > b)
-TRUTH(GreaterOrEqual, prepare_two, a >= b)
-TRUTH(Less, prepare_two, a < b)
-TRUTH(LessOrEqual, prepare_two, a <= b)
-TRUTH(Equal, prepare_two, a == b)
-TRUTH(And, prepare_two, a != 0 && b != 0)
-TRUTH(Or, prepare_two, a != 0 || b != 0)
-TRUTH(Xor, prepare_two, (a != 0) != (b != 0))
-TRUTH(Not, prepare_one, a == 0)
-TRUTH(IsNaN, prepare_one, a != a)
-TRUTH(IsInf, prepare_one,
-      (a > DBL_MAX && onnx_int(w->call->ask.node, "detect_positive", 1)) ||
-          (a < -DBL_MAX && onnx_int(w->call->ask.node, "detect_negative", 1)))
-RECORD(Where, prepare_where, where_row)
+#define TRUTH(name_, n_operands, value)                                                                                \
+    static bool holds_##name_(double a, double b)                                                                      \
+    {                                                                                                                  \
+        (void)b;                                                                                                       \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    RECORD(name_, n_operands, holds_##name_)
 
-/* ---- Cast, and CastLike, whose second input has the type ---- */
+TRUTH(Greater, 2, a > b)
+TRUTH(GreaterOrEqual, 2, a >= b)
+TRUTH(Less, 2, a < b)
+TRUTH(LessOrEqual, 2, a <= b)
+TRUTH(Equal, 2, a == b)
+TRUTH(And, 2, a != 0 && b != 0)
+TRUTH(Or, 2, a != 0 || b != 0)
+TRUTH(Not, 1, a == 0)
+RECORD(Where, 3, NULL)
+
+/* ---- Cast ---- */
 
 static int prepare_cast(struct op_call *call, struct exp_why *why)
 {
@@ -173,7 +163,7 @@ static int prepare_cast(struct op_call *call, struct exp_why *why)
     return err ? err : op_check_out(call, 0, in->n_dims, in->dim, why);
 }
 
-/* Rounds to so many bits of fraction, of powers of 2 from `least` on; what reaches `most` is infinite. */
+/* Rounds a number to a fraction of `bits` bits, of powers of 2 from `least` on; a number of `most` or more is infinite. */
 static double narrow(double x, int bits, int least, double most)
 {
     const int power = x != 0 && isfinite(x) && ilogb(x) > least ? ilogb(x) : least;
@@ -189,7 +179,7 @@ static double as_stored(enum onnx_type stored, double x)
     return stored == ONNX_BFLOAT16 ? narrow(x, 7, -126, 0x1p128) : x;
 }
 
-/* Numbers that a type does not hold become its nearest; NaN becomes 0. */
+/* Returns the nearest whole number of 64 bits; 0 for NaN. */
 static int64_t whole(double x)
 {
     return x >= 0x1p63 ? INT64_MAX : x <= -0x1p63 ? INT64_MIN : x == x ? (int64_t)x : 0;
@@ -240,6 +230,3 @@ static void run_cast(const struct op_call *call, const struct op_tensors *t, str
 }
 
 const struct op op_Cast = { .name = "Cast", .prepare = prepare_cast, .run = run_cast, .reference = reference_cast };
-const struct op op_CastLike = {
-    .name = "CastLike", .prepare = prepare_cast, .run = run_cast, .reference = reference_cast
-};

@@ -1,4 +1,4 @@
-/* For any CPU: vectors of 16 bytes are what each has, or what its compiler makes of them. */
+/* For any CPU: the compiler turns vectors of 16 bytes into the CPU's instructions. */
 #define LANES 4
 #define TILE_ROWS 4
 #define LOOPS op_loops__ref

@@ -1,7 +1,7 @@
 /*
  * Gemm and MatMul. Products of matrices with few rows, as fully connected layers have at batch 1, are bound by reading
- * the other matrix once: dots of its rows, or its rows added up. Others go by panels of the right matrix, packed a
- * piece of k at a time, and tiles in registers.
+ * the right matrix once: dots of rows, or sums of rows. Larger products use packed panels of the right matrix, a piece
+ * of k at a time, and tiles in registers.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { FEW_ROWS = 4, PIECE_OF_K = 256 };
 
-/* A matrix: elements from one row to the next, and from one column to the next. */
+/* A matrix: elements from a row to the next row, and from a column to the next column. */
 struct matrix {
     size_t row, column;
 };
@@ -22,7 +22,7 @@ struct product {
     struct op_walk batch; /* of MatMul; steps in elements */
     size_t n_batch;
     float alpha, beta; /* of Gemm */
-    struct op_walk c;  /* ... and where its third operand is */
+    struct op_walk c;  /* ... and the walk of the third operand */
     bool has_c;
 };
 
@@ -61,7 +61,7 @@ static int prepare_gemm(struct op_call *call, struct exp_why *why)
     return 0;
 }
 
-/* A value without its last two dimensions, of matrices; of a vector nothing is left. */
+/* The batch dimensions of a value: all but the last two; none of a vector. */
 static struct onnx_value batch_of(const struct onnx_value *v)
 {
     struct onnx_value batch = *v;
@@ -71,7 +71,7 @@ static struct onnx_value batch_of(const struct onnx_value *v)
     return batch;
 }
 
-/* Sets the shape that the output must have: matrices, of which vectors lose an axis. */
+/* Checks the output's shape: matrices; an axis is missing for each operand that is a vector. */
 static int check_matmul(const struct op_call *call, const struct product *p, const struct onnx_value *batch,
                         struct exp_why *why)
 {
@@ -86,7 +86,7 @@ static int check_matmul(const struct op_call *call, const struct product *p, con
     return op_check_out(call, 0, n, dim, why);
 }
 
-/* Sets batch to what both are broadcast to, and the steps of both in it. Returns 0 or -ENOTSUP. */
+/* Sets batch to the broadcast shape of both operands, and the operands' steps. Returns 0 or -ENOTSUP. */
 static int set_batch(const struct op_call *call, struct product *p, struct onnx_value *batch, struct exp_why *why)
 {
     const struct onnx_value left = batch_of(op_in(call, 0)), right = batch_of(op_in(call, 1));
@@ -136,7 +136,7 @@ static int prepare_matmul(struct op_call *call, struct exp_why *why)
     return err ? err : check_matmul(call, p, &batch, why);
 }
 
-/* ---- one product, columns from..to - 1 of it ---- */
+/* ---- columns from..to - 1 of a product ---- */
 
 struct operands {
     const struct product *p;
@@ -152,7 +152,7 @@ static void clear(const struct operands *o, size_t from, size_t to)
         op_note(o->out + i * o->p->n + from, to - from, 1, SIM_STORE);
 }
 
-/* Tells whether numbers of both matrices that are multiplied are neighbours. */
+/* Tells whether both matrices are dense along k. */
 static bool has_dots(const struct product *p)
 {
     return p->a.column == 1 && p->b.row == 1;
@@ -163,7 +163,7 @@ static bool has_few_rows(const struct product *p)
     return (p->m < FEW_ROWS || p->n == 1) && (has_dots(p) || p->b.column == 1);
 }
 
-/* Rows of the left matrix one by one: dots where the right one lies turned, else its rows added up. */
+/* Row by row of the left matrix: dots if the right matrix is transposed, else sums of the right matrix's rows. */
 static void few_rows(const struct operands *o, size_t from, size_t to)
 {
     const struct product *p = o->p;
@@ -182,7 +182,7 @@ static void few_rows(const struct operands *o, size_t from, size_t to)
     }
 }
 
-/* Copies columns j.. and rows k.. of the right matrix, as many as fit; what is past the last column is 0. */
+/* Copies columns j.. and rows k.. of the right matrix, as many as fit; columns past the last are 0. */
 static size_t pack(const struct operands *o, size_t j, size_t k, float *panel)
 {
     const struct product *p = o->p;
@@ -203,7 +203,7 @@ static size_t pack(const struct operands *o, size_t j, size_t k, float *panel)
     return depth;
 }
 
-/* Adds a tile that is narrower than vectors are. */
+/* Adds a tile narrower than vectors. */
 static void narrow_tile(const struct op_tile *t, size_t n)
 {
     float aside[OP_MAX_TILE_ROWS * OP_MAX_TILE_COLUMNS] = { 0 };
@@ -281,7 +281,7 @@ static void add_c(void *ctx, const size_t *at, size_t n)
     f->out += n;
 }
 
-/* Does what follows the sums of columns from..to - 1. */
+/* Finishes the sums of columns from..to - 1. */
 static void finish(const struct work *w, float *out, size_t from, size_t to)
 {
     const struct product *p = w->p;
@@ -305,9 +305,9 @@ static void find(void *ctx, const size_t *at, size_t n)
     memcpy(ctx, at, 2 * sizeof *at);
 }
 
-enum { UNIT = OP_MAX_TILE_COLUMNS }; /* columns that are shared out as one; a multiple of every tile's */
+enum { UNIT = OP_MAX_TILE_COLUMNS }; /* columns of a unit of work; a multiple of every tile's */
 
-/* Units from..to - 1 of all products, each of which has `each` of them. */
+/* Units from..to - 1 of all products; a product has `each` units. */
 static void multiply(void *ctx, size_t from, size_t to, unsigned share)
 {
     const struct work *w = ctx;

@@ -1,4 +1,4 @@
-/* What copies elements and computes none: all that an index for each axis says. */
+/* Operators that copy elements, by an index for each axis. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void set_steps(struct op_moves *m, size_t d, size_t step)
         m->at[d][i] = (ptrdiff_t)(i * step);
 }
 
-/* Tells whether an axis is neighbours, of which each is so many elements. */
+/* Tells whether an axis is dense: index i is i blocks. */
 static bool is_dense(const struct op_moves *m, size_t d)
 {
     for (size_t i = 0; i < m->dim[d]; i++) {
@@ -97,7 +97,7 @@ static void fill(const struct op_moves *m, unsigned char *out, size_t n)
         memcpy(out + i * m->element_bytes, m->fill, m->element_bytes);
 }
 
-/* Copies the last axis of floats one by one. */
+/* Copies the last axis, float by float. */
 static void move_floats(const struct op_moves *m, const ptrdiff_t *at, uint32_t *out, const uint32_t *in)
 {
     uint32_t filled;
@@ -136,7 +136,7 @@ static void move_run(const struct work *w, const ptrdiff_t *at, unsigned char *o
     fill(m, out + m->run * w->block_bytes, tail * m->block);
 }
 
-/* Does the last axis; base: where it begins in the input, negative: it is filled. */
+/* Copies the last axis from `base` of the input; negative: fills the axis. */
 static void move_row(const struct work *w, ptrdiff_t base, unsigned char *out)
 {
     const struct op_moves *m = w->m;
@@ -228,13 +228,13 @@ static struct op_moves *moves_of_output(struct op_call *call)
     return op_moves_new(call, out->n_dims, dim, onnx_type_bytes(op_in(call, 0)->type));
 }
 
-/* Elements from one index of axis d to the next. */
+/* Elements from an index of axis d to the next. */
 static size_t stride_of(const struct onnx_value *v, size_t d)
 {
     return op_elements(v, d + 1, v->n_dims);
 }
 
-/* Permutes a tensor, or what it is when cut into more dimensions. */
+/* Permutes a tensor with the dimensions dim. */
 static void permute(struct op_call *call, size_t n_dims, const size_t *dim, const size_t *from)
 {
     size_t permuted[ONNX_MAX_DIMS] = { 0 }, stride[ONNX_MAX_DIMS];
@@ -274,7 +274,7 @@ static int prepare_transpose(struct op_call *call, struct exp_why *why)
     return err;
 }
 
-/* The blocks of depth and space: their side, and the shape of what is cut. Returns 0 or -ENOTSUP. */
+/* Reads the side of the blocks of depth and space, and checks shapes. Returns 0 or -ENOTSUP. */
 static int read_blocks(const struct op_call *call, size_t *side, bool are_in_depth, struct exp_why *why)
 {
     const struct onnx_value *in = op_in(call, 0);
@@ -333,7 +333,7 @@ static int prepare_space_to_depth(struct op_call *call, struct exp_why *why)
     return err;
 }
 
-/* Expand and Tile: what is shorter is repeated. */
+/* Expand and Tile: shorter axes are repeated. */
 static int prepare_repeat(struct op_call *call, struct exp_why *why)
 {
     const struct onnx_value *in = op_in(call, 0), *out = op_out(call, 0);
@@ -443,7 +443,7 @@ static int prepare_slice(struct op_call *call, struct exp_why *why)
 
 enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP, N_PAD_MODES };
 
-/* Where what lies at i, relative to the n elements of the input, comes from; -1: it is filled. */
+/* Returns the input index of padded position i, relative to the n elements of the input; -1: filled. */
 static int64_t padded_from(enum pad_mode mode, int64_t i, int64_t n)
 {
     if (i >= 0 && i < n)
@@ -502,7 +502,7 @@ static int set_before(const struct op_call *call, const struct onnx_list *pads, 
     return err ? err : op_check_out(call, 0, in->n_dims, dim, why);
 }
 
-/* Sets what is filled with: of floats a number, of others their bytes. */
+/* Sets the fill: a number for floats, bytes for further types. */
 static int set_fill(const struct op_call *call, struct op_moves *m, struct exp_why *why)
 {
     const struct onnx_value *v = op_in(call, 2);
@@ -548,7 +548,7 @@ static int prepare_pad(struct op_call *call, struct exp_why *why)
 
 /* ---- Gather ---- */
 
-/* Sets the indexes of the gathered axis; what is out of range is 0. */
+/* Sets the indexes of the gathered axis; elements out of range are 0. */
 static void set_gathered(struct op_moves *m, const struct onnx_value *indices, const void *data, size_t n,
                          size_t stride)
 {
@@ -606,7 +606,7 @@ static int prepare_gather(struct op_call *call, struct exp_why *why)
     return 0;
 }
 
-/* Reads indices that are known now. */
+/* Reads the indices of a run. */
 static void update_gather(const struct op_call *call, const struct op_tensors *t)
 {
     const struct onnx_value *in = op_in(call, 0);

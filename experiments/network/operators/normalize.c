@@ -1,4 +1,4 @@
-/* What brings planes, rows or neighbouring channels to a scale. */
+/* Normalisations of planes, rows and neighbouring channels. */
 #include <math.h>
 
 #include "experiments/network/operators/inside.h"
@@ -39,7 +39,7 @@ static int prepare_planes(struct op_call *call, size_t n_in, struct exp_why *why
     return 0;
 }
 
-/* In old opsets only what is wanted beside the output tells that a node trains. */
+/* In old opsets only further outputs show that a node is in training. */
 static int prepare_batch(struct op_call *call, struct exp_why *why)
 {
     const struct onnx_node *node = call->ask.node;
@@ -75,7 +75,7 @@ static struct change batch_change(const struct planes *p, const struct op_tensor
                             .bias = (double)((const float *)t->in[2])[c] };
 }
 
-/* Normalizes n elements piece by piece, so that the activation finds each piece in the cache. */
+/* Normalizes n elements piece by piece: the activation finds each piece in the cache. */
 static void scale(const struct op_call *call, float *out, const float *in, size_t n, const struct change *c)
 {
     enum { PIECE = 4096 };
@@ -150,7 +150,7 @@ const struct op op_BatchNormalization = { .name = "BatchNormalization",
 /* Statistics of numbers whose mean is subtracted. */
 struct centered {
     double mean, by; /* by: 1 / standard deviation */
-    double rest;     /* the mean of the written elements, which differs from 0 as far as a mean in float is rounded */
+    double rest;     /* the mean of the written elements: the rounding error of the mean as a float */
 };
 
 /* Writes the elements less their mean, as far as a float holds the mean; `rest` is the mean of the written elements. */
@@ -226,8 +226,8 @@ static void reference_instance(const struct op_call *call, const struct op_tenso
 }
 
 /*
- * Returns the magnitude of one element: the distance from the mean, plus 1/64 of the element and of the mean. The last
- * digits of both numbers are lost where the mean is large, and 1/64 of a magnitude allows for one rounding error.
+ * Returns the magnitude of an element: the distance from the mean, plus 1/64 of the element and of the mean. The last
+ * digits of both numbers are lost where the mean is large, and 1/64 of a magnitude allows for a rounding error.
  */
 static float magnitude_of(double x, double mean, double by, double bias)
 {
@@ -288,7 +288,7 @@ static int prepare_layer(struct op_call *call, struct exp_why *why)
     return 0;
 }
 
-/* The second and third output are of rows: their mean, and one over their deviation. */
+/* The second and third output: each row's mean, and the inverse of each row's deviation. */
 static void keep_statistics(const struct work *w, size_t row, double mean, double by)
 {
     float *const out[2] = { op_out(w->call, 1) ? w->t->out[1] : NULL, op_out(w->call, 2) ? w->t->out[2] : NULL };
@@ -379,7 +379,7 @@ struct lrn {
     struct op_lrn of;
 };
 
-enum { STRIP = 256 }; /* neighbours that are shared out as one */
+enum { STRIP = 256 }; /* neighbours of a unit of work */
 
 static int prepare_lrn(struct op_call *call, struct exp_why *why)
 {

@@ -162,7 +162,7 @@ static void do_share(void *ctx, unsigned share)
 void op_share(const struct op_call *call, struct sconv_team *team, size_t n, size_t bytes_of_item, op_work_fn *work,
               void *ctx)
 {
-    const size_t enough_bytes = 64 << 10; /* what a core does in less time than it takes to wake another one */
+    const size_t enough_bytes = 64 << 10; /* a core moves these bytes in less time than a thread takes to wake */
     struct sharing s = { work, ctx, n, call->ask.n_threads };
 
     if (bytes_of_item && n / 2 < enough_bytes / bytes_of_item)
@@ -196,7 +196,7 @@ static bool set_steps(struct op_walk *w, size_t which, const struct onnx_value *
     return true;
 }
 
-/* Tells whether dimension d and the one behind it are one for all operands. */
+/* Tells whether dimensions d and d + 1 can be merged for all operands. */
 static bool can_merge(const struct op_walk *w, size_t d)
 {
     for (size_t o = 0; o < w->n_operands; o++) {
@@ -255,7 +255,7 @@ static void walk_to(const struct op_walk *w, size_t from, size_t *index, size_t 
     }
 }
 
-/* Goes n elements on, which do not leave the last dimension but by its end. */
+/* Goes n elements on, at most to the end of the last dimension. */
 static void walk_on(const struct op_walk *w, size_t n, size_t *index, size_t *at)
 {
     size_t by = n;

@@ -1,7 +1,7 @@
 /*
- * MaxPool, AveragePool, LpPool, and those of whole planes. What networks are full of, windows on planes of floats, goes
- * down the columns of a window's rows into one row, and then along that: each element is looked at once per row of
- * windows and once per tap of a row, and both loops are vectors. Volumes, LpPool, and indices are plain loops.
+ * MaxPool, AveragePool, and both of whole planes. Windows on planes of floats are joined down the columns of the
+ * window's rows into a row, and then along the row: each element is read once per row of windows and once per tap of a
+ * row, and both loops are vectors. Volumes and indices are plain loops.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,14 +13,14 @@
 
 enum { DEPTH, ROW, COLUMN, N_AXES };
 
-enum { MAX_ROWS = 64 }; /* rows of a window that vector loops take */
+enum { MAX_ROWS = 64 }; /* rows of a window, for vector loops */
 
-enum kind { MAX, AVERAGE, LP };
+enum kind { MAX, AVERAGE };
 
-/* One axis of the windows; those that a tensor lacks are of length 1, before the others. */
+/* An axis of the windows; missing axes have length 1 and come first. */
 struct axis {
     ptrdiff_t in, out, taps, stride, dilation, before;
-    ptrdiff_t with_padding; /* how far windows may reach and count: the input's end, or that of its padding */
+    ptrdiff_t with_padding; /* the end of counted elements: of the input, or of the padding */
 };
 
 struct pool {
@@ -28,9 +28,7 @@ struct pool {
     size_t planes, in_plane, out_plane;
     struct axis axis[N_AXES];
     bool counts_padding, column_major;
-    double p;
-    bool is_fast, is_close,
-        is_whole; /* vectors; windows that op_loops.max_plane takes; one window, which is the plane */
+    bool is_fast, is_close, is_whole; /* vectors; windows for op_loops.max_plane; a single window of the whole plane */
     struct op_pool_plane plane;
     size_t aside_elements;
     float *aside, *by_row, *by_column; /* aside: a row for each share */
@@ -66,7 +64,7 @@ static int set_axes(const struct op_call *call, struct pool *p, const struct onn
     return 0;
 }
 
-/* How many elements of the input window i of an axis reaches; with_padding: and of what counts as such. */
+/* Counts the elements of the input in window i of an axis; with_padding: and counted padding. */
 static ptrdiff_t reach(const struct axis *a, ptrdiff_t i, bool with_padding)
 {
     ptrdiff_t n = 0;
@@ -98,7 +96,7 @@ static void set_plane(struct pool *p)
                   (c->dilation == 1 || c->taps == 1);
 }
 
-/* Sets what sums are multiplied by: one over the elements that a window reaches in each axis. */
+/* Sets the factors of sums: the inverse of the number of elements of a window in each axis. */
 static void set_scales(struct pool *p)
 {
     for (size_t d = ROW; d <= COLUMN; d++) {
@@ -130,7 +128,7 @@ static void prepare_fast(struct op_call *call, const struct pool *plain)
     set_plane(p);
 }
 
-/* Tells whether there is one window, of the whole plane. */
+/* Tells whether there is a single window, of the whole plane. */
 static bool is_whole(const struct pool *p)
 {
     for (size_t d = 0; d < N_AXES; d++) {
@@ -158,9 +156,9 @@ static int prepare(struct op_call *call, struct pool *p, struct exp_why *why)
         err = set_axes(call, p, &w, why);
     if (err)
         return err;
-    p->is_whole = p->kind != LP && !op_out(call, 1) && p->in_plane && is_whole(p);
-    if (!p->is_whole && p->kind != LP && p->axis[DEPTH].in == 1 && p->axis[DEPTH].taps == 1 &&
-        p->axis[ROW].taps <= MAX_ROWS && !op_out(call, 1) && p->out_plane)
+    p->is_whole = !op_out(call, 1) && p->in_plane && is_whole(p);
+    if (!p->is_whole && p->axis[DEPTH].in == 1 && p->axis[DEPTH].taps == 1 && p->axis[ROW].taps <= MAX_ROWS &&
+        !op_out(call, 1) && p->out_plane)
         prepare_fast(call, p);
     else
         memcpy(op_own(call, sizeof *p), p, sizeof *p);
@@ -181,39 +179,24 @@ static int prepare_average(struct op_call *call, struct exp_why *why)
     return prepare(call, &p, why);
 }
 
-/* The power of LpPool was a float in opset 1. */
-static double power_of(const struct onnx_node *node)
-{
-    return (double)onnx_float(node, "p", (float)onnx_int(node, "p", 2));
-}
-
-static int prepare_lp(struct op_call *call, struct exp_why *why)
-{
-    struct pool p = { .kind = LP, .p = power_of(call->ask.node) };
-
-    return prepare(call, &p, why);
-}
-
 /* ---- plain loops ---- */
 
 struct window {
     double value;
-    ptrdiff_t n, best; /* elements that count; the one that is the largest */
+    ptrdiff_t n, best; /* counted elements; index of the largest */
 };
 
 static void take(const struct pool *p, struct window *w, double x, ptrdiff_t at)
 {
     if (p->kind == AVERAGE)
         w->value += x;
-    else if (p->kind == LP)
-        w->value += pow(fabs(x), p->p);
     else if (w->best < 0 || x > w->value || (x != x && w->value == w->value)) {
         w->value = x;
         w->best = at;
     }
 }
 
-/* Takes what a window reaches; at: its first tap in each axis. */
+/* Takes the elements of a window; at: the first tap in each axis. */
 static struct window look(const struct pool *p, const float *in, const ptrdiff_t at[N_AXES])
 {
     const struct axis *a = p->axis;
@@ -236,10 +219,10 @@ static struct window look(const struct pool *p, const float *in, const ptrdiff_t
 
 static double result_of(const struct pool *p, const struct window *w)
 {
-    return p->kind == AVERAGE ? w->value / (double)w->n : p->kind == LP ? pow(w->value, 1 / p->p) : w->value;
+    return p->kind == AVERAGE ? w->value / (double)w->n : w->value;
 }
 
-/* Returns where the largest element is, as the second output says it. */
+/* Returns the index of the largest element, for the second output. */
 static int64_t index_of(const struct pool *p, ptrdiff_t best)
 {
     const ptrdiff_t rows = p->axis[ROW].in, columns = p->axis[COLUMN].in;
@@ -295,7 +278,7 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
 
 /* ---- vectors ---- */
 
-/* Finds the rows of one row of windows. Returns how many they are. */
+/* Finds the input rows of a row of windows. Returns their number. */
 static size_t find_rows(const struct pool *p, const float *in, ptrdiff_t i, const float *row[MAX_ROWS])
 {
     const struct axis *a = &p->axis[ROW];
@@ -343,8 +326,8 @@ static void pool_fast(const struct pool *p, const float *in, float *out, float *
 }
 
 /*
- * Planes with a NaN are left to plain loops: a maximum that looks for them costs twice as much. They are looked for in
- * as many planes at once as stay near.
+ * Planes with a NaN are left to plain loops: a maximum with a test for NaN costs twice as much. The search for NaN
+ * takes as many planes at once as fit the nearest cache.
  */
 static void quickly(void *ctx, size_t from, size_t to, unsigned share)
 {
@@ -400,11 +383,6 @@ static int prepare_global_average(struct op_call *call, struct exp_why *why)
     return prepare_global(call, &(struct pool){ .kind = AVERAGE }, why);
 }
 
-static int prepare_global_lp(struct op_call *call, struct exp_why *why)
-{
-    return prepare_global(call, &(struct pool){ .kind = LP, .p = power_of(call->ask.node) }, why);
-}
-
 static void reference_global(const struct op_call *call, const struct op_tensors *t)
 {
     const struct pool *p = call->own;
@@ -450,7 +428,7 @@ static void run_global(const struct op_call *call, const struct op_tensors *t, s
     const struct pool *p = call->own;
     struct work w = { call, p, t };
 
-    if (p->kind == LP || !p->in_plane)
+    if (!p->in_plane)
         reference_global(call, t);
     else
         op_share(call, team, p->planes, 4 * p->in_plane, global_planes, &w);
@@ -463,7 +441,5 @@ static void run_global(const struct op_call *call, const struct op_tensors *t, s
 
 RECORD(MaxPool, prepare_max, run, reference, NULL)
 RECORD(AveragePool, prepare_average, run, reference, op_magnitudes_of_sums)
-RECORD(LpPool, prepare_lp, run, reference, NULL)
 RECORD(GlobalMaxPool, prepare_global_max, run_global, reference_global, NULL)
 RECORD(GlobalAveragePool, prepare_global_average, run_global, reference_global, op_magnitudes_of_sums)
-RECORD(GlobalLpPool, prepare_global_lp, run_global, reference_global, NULL)

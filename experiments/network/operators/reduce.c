@@ -1,23 +1,23 @@
-/* What makes one number of many along some axes. */
+/* Reductions along axes. */
 #include <math.h>
 
 #include "experiments/network/operators/inside.h"
 #include "experiments/network/operators/records.h"
 
-enum finish { AS_IS, MEAN, ROOT, LOGARITHM, LOG_SUM_EXP };
+enum finish { AS_IS, MEAN, ROOT };
 
 struct kind {
     enum op_fold fold;
     enum finish finish;
 };
 
-/* Axes that are reduced and such that are kept, put together where neighbours are of one sort. */
+/* Reduced axes and kept axes; adjacent axes of a sort are merged. */
 struct reduction {
     struct kind kind;
-    size_t n_in, n_out, n_each; /* elements; and how many make one */
+    size_t n_in, n_out, n_each; /* elements, and input elements per output element */
     bool last_is_kept;
     size_t n_last;                                                /* elements of the last axis */
-    size_t n_kept, kept[ONNX_MAX_DIMS], kept_step[ONNX_MAX_DIMS]; /* the axes before it, and steps in the input */
+    size_t n_kept, kept[ONNX_MAX_DIMS], kept_step[ONNX_MAX_DIMS]; /* the axes before the last, and steps in the input */
     size_t n_gone, gone[ONNX_MAX_DIMS], gone_step[ONNX_MAX_DIMS];
 };
 
@@ -57,7 +57,7 @@ static int check_kept(const struct op_call *call, const bool is_gone[ONNX_MAX_DI
     return op_check_out(call, 0, n, dim, why);
 }
 
-/* Puts axes together, from the last one. */
+/* Merges axes, from the last. */
 static void set_reduction(struct reduction *r, const struct onnx_value *in, const bool is_gone[ONNX_MAX_DIMS])
 {
     size_t step = 1, d = in->n_dims;
@@ -104,7 +104,7 @@ static int prepare(struct op_call *call, const struct kind *kind, struct exp_why
 
 /* ---- plain loops ---- */
 
-/* Where number i of some axes, the last of which is the first here, begins. */
+/* Returns the offset of index i of some axes; axis 0 is the innermost. */
 static size_t place_of(size_t i, size_t n, const size_t *dim, const size_t *step)
 {
     size_t at = 0;
@@ -114,7 +114,7 @@ static size_t place_of(size_t i, size_t n, const size_t *dim, const size_t *step
     return at;
 }
 
-/* Where the output's element o begins in the input, and its i-th number there. */
+/* The input offset of output element o, and of the i-th number from there. */
 static size_t first_of(const struct reduction *r, size_t o)
 {
     if (!r->last_is_kept)
@@ -134,12 +134,8 @@ static double joined(enum op_fold fold, double a, double x)
     switch (fold) {
     case OP_FOLD_SUM:
         return a + x;
-    case OP_FOLD_ABS:
-        return a + fabs(x);
     case OP_FOLD_SQUARE:
         return a + x * x;
-    case OP_FOLD_PROD:
-        return a * x;
     case OP_FOLD_MIN:
         return x < a || x != x ? x : a;
     default:
@@ -149,27 +145,12 @@ static double joined(enum op_fold fold, double a, double x)
 
 static double neutral(enum op_fold fold)
 {
-    return fold == OP_FOLD_PROD ? 1 : fold == OP_FOLD_MIN ? HUGE_VAL : fold == OP_FOLD_MAX ? -HUGE_VAL : 0;
+    return fold == OP_FOLD_MIN ? HUGE_VAL : fold == OP_FOLD_MAX ? -HUGE_VAL : 0;
 }
 
 static double finished(const struct reduction *r, double value)
 {
-    return r->kind.finish == MEAN        ? value / (double)r->n_each
-           : r->kind.finish == ROOT      ? sqrt(value)
-           : r->kind.finish == LOGARITHM ? log(value)
-                                         : value;
-}
-
-/* The logarithm of a sum of powers of e, of which the largest is taken out: it may be beyond what a float holds. */
-static double log_sum_exp(const struct reduction *r, const float *in, double most)
-{
-    double sum = 0;
-
-    if (!isfinite(most))
-        return most;
-    for (size_t i = 0; i < r->n_each; i++)
-        sum += exp((double)in[number_of(r, i)] - most);
-    return most + log(sum);
+    return r->kind.finish == MEAN ? value / (double)r->n_each : r->kind.finish == ROOT ? sqrt(value) : value;
 }
 
 static void reduce_plainly(const struct reduction *r, const float *in, float *out, size_t o)
@@ -179,7 +160,7 @@ static void reduce_plainly(const struct reduction *r, const float *in, float *ou
 
     for (size_t i = 0; i < r->n_each; i++)
         value = joined(r->kind.fold, value, (double)first[number_of(r, i)]);
-    out[o] = (float)(r->kind.finish == LOG_SUM_EXP ? log_sum_exp(r, first, value) : finished(r, value));
+    out[o] = (float)finished(r, value);
 }
 
 static void reference(const struct op_call *call, const struct op_tensors *t)
@@ -190,20 +171,10 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
         reduce_plainly(r, t->in[0], t->out[0], o);
 }
 
-/* The maximum is exact. An error of a sum becomes an error of the logarithm, even where the logarithm is small. */
 static void magnitudes(const struct op_call *call, const struct op_tensors *t)
 {
-    const struct reduction *r = call->own;
-    float *out = t->out[0];
-
-    if (r->kind.fold == OP_FOLD_SUM)
+    if (((const struct reduction *)call->own)->kind.fold == OP_FOLD_SUM)
         op_magnitudes_of_sums(call, t);
-    for (size_t i = 0; i < r->n_out; i++) {
-        if (r->kind.finish == LOGARITHM)
-            out[i] = fabsf(out[i]) + 1;
-        else if (r->kind.finish == LOG_SUM_EXP)
-            out[i] = (float)op_largest(t->in[0], r->n_in) + 1;
-    }
 }
 
 /* ---- vectors ---- */
@@ -214,10 +185,10 @@ struct work {
     float *out;
 };
 
-/* What two folded parts are together: sums of squares are sums by then. */
+/* Returns how two folded parts are joined: parts of sums of squares are sums. */
 static enum op_fold again(enum op_fold fold)
 {
-    return fold == OP_FOLD_ABS || fold == OP_FOLD_SQUARE ? OP_FOLD_SUM : fold;
+    return fold == OP_FOLD_SQUARE ? OP_FOLD_SUM : fold;
 }
 
 /* Output elements whose last axis is reduced: runs of neighbours, folded. */
@@ -240,7 +211,7 @@ static void fold_runs(void *ctx, size_t from, size_t to, unsigned share)
     }
 }
 
-/* Output rows: the rows that make one, folded element by element. */
+/* Folds output rows: adds input rows element by element. */
 static void fold_rows(void *ctx, size_t from, size_t to, unsigned share)
 {
     const struct work *w = ctx;
@@ -275,7 +246,7 @@ static void run(const struct op_call *call, const struct op_tensors *t, struct s
     const struct reduction *r = call->own;
     struct work w = { r, t->in[0], t->out[0] };
 
-    if (r->kind.finish == LOG_SUM_EXP || !r->n_in)
+    if (!r->n_in)
         op_share(call, team, r->n_out, 64 * r->n_each, plainly, &w);
     else if (r->last_is_kept)
         op_share(call, team, r->n_out / r->n_last, 4 * r->n_each * r->n_last, fold_rows, &w);
@@ -296,81 +267,5 @@ RECORD(ReduceSum, OP_FOLD_SUM, AS_IS)
 RECORD(ReduceMean, OP_FOLD_SUM, MEAN)
 RECORD(ReduceMax, OP_FOLD_MAX, AS_IS)
 RECORD(ReduceMin, OP_FOLD_MIN, AS_IS)
-RECORD(ReduceProd, OP_FOLD_PROD, AS_IS)
-RECORD(ReduceL1, OP_FOLD_ABS, AS_IS)
 RECORD(ReduceL2, OP_FOLD_SQUARE, ROOT)
 RECORD(ReduceSumSquare, OP_FOLD_SQUARE, AS_IS)
-RECORD(ReduceLogSum, OP_FOLD_SUM, LOGARITHM)
-RECORD(ReduceLogSumExp, OP_FOLD_MAX, LOG_SUM_EXP)
-
-/* ---- ArgMax and ArgMin: the index of the first or last of the largest along an axis ---- */
-
-struct argument {
-    size_t outer, n, inner;
-    bool is_min, takes_last;
-};
-
-static int prepare_argument(struct op_call *call, bool is_min, struct exp_why *why)
-{
-    const struct onnx_value *in = op_in(call, 0);
-    bool is_gone[ONNX_MAX_DIMS] = { false };
-    struct argument *a;
-    size_t axis = 0;
-    int err = op_check_shapes(call, 1, why);
-
-    if (!err && in->type != ONNX_FLOAT)
-        err = op_refuse(call, why, "elements of type %s", onnx_type_name(in->type));
-    if (!err)
-        err = op_axis(call, onnx_int(call->ask.node, "axis", 0), in->n_dims, &axis, why);
-    is_gone[axis] = true;
-    if (!err)
-        err = check_kept(call, is_gone, why);
-    if (err)
-        return err;
-    a = op_own(call, sizeof *a);
-    *a = (struct argument){ op_elements(in, 0, axis), (size_t)in->dim[axis], op_elements(in, axis + 1, in->n_dims),
-                            is_min, onnx_int(call->ask.node, "select_last_index", 0) };
-    return 0;
-}
-
-static int prepare_argmax(struct op_call *call, struct exp_why *why)
-{
-    return prepare_argument(call, false, why);
-}
-
-static int prepare_argmin(struct op_call *call, struct exp_why *why)
-{
-    return prepare_argument(call, true, why);
-}
-
-static void reference_argument(const struct op_call *call, const struct op_tensors *t)
-{
-    const struct argument *a = call->own;
-
-    for (size_t o = 0; o < a->outer * a->inner; o++) {
-        const float *in = (const float *)t->in[0] + o / a->inner * a->n * a->inner + o % a->inner;
-        size_t best = 0;
-
-        for (size_t i = 1; i < a->n; i++) {
-            const float x = in[i * a->inner], most = in[best * a->inner];
-            const bool is_nan = x != x && most == most;
-
-            if ((a->is_min ? x < most : x > most) || is_nan || (a->takes_last && x == most))
-                best = i;
-        }
-        ((int64_t *)t->out[0])[o] = (int64_t)best;
-    }
-}
-
-static void run_argument(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
-{
-    (void)team;
-    reference_argument(call, t);
-}
-
-const struct op op_ArgMax = {
-    .name = "ArgMax", .prepare = prepare_argmax, .run = run_argument, .reference = reference_argument
-};
-const struct op op_ArgMin = {
-    .name = "ArgMin", .prepare = prepare_argmin, .run = run_argument, .reference = reference_argument
-};

@@ -1,6 +1,6 @@
 /*
- * Resize and Upsample: an axis at a time has its places in the input, and their weights; an output element is the sum
- * over all combinations. The nearest place alone is a move.
+ * Resize and Upsample: each axis has taps, input indexes with weights; an output element is the sum over all
+ * combinations. The nearest neighbour is a move.
  */
 #include <math.h>
 #include <string.h>
@@ -10,30 +10,23 @@
 
 enum method { NEAREST, LINEAR, CUBIC };
 
-/* An input element's index, and its weight. */
+/* An input index and its weight. */
 struct tap {
     size_t at;
     double weight;
 };
 
-/* The taps of one output index. */
-struct taps {
-    struct tap *tap;
-    bool is_outside; /* of the region of interest: filled */
-};
-
 struct resize {
     enum method method;
     const char *place, *nearest; /* coordinate_transformation_mode, nearest_mode */
-    double cubic_a, fill;
-    bool excludes_outside, antialiases;
+    double cubic_a;
     size_t n_dims, dim[ONNX_MAX_DIMS], stride[ONNX_MAX_DIMS];
-    double scale[ONNX_MAX_DIMS], begin[ONNX_MAX_DIMS], end[ONNX_MAX_DIMS];
-    size_t n_taps[ONNX_MAX_DIMS]; /* 1 where an axis stays as it is */
-    struct taps *taps[ONNX_MAX_DIMS];
+    double scale[ONNX_MAX_DIMS];
+    size_t n_taps[ONNX_MAX_DIMS];   /* of an output index; 1 for an unchanged axis */
+    struct tap *tap[ONNX_MAX_DIMS]; /* [dim][n_taps] */
 };
 
-/* ---- what the node says ---- */
+/* ---- attributes ---- */
 
 static int read_method(const struct op_call *call, struct resize *r, struct exp_why *why)
 {
@@ -44,22 +37,23 @@ static int read_method(const struct op_call *call, struct resize *r, struct exp_
     r->method = !strcmp(mode, "nearest") ? NEAREST : !strcmp(mode, "cubic") ? CUBIC : LINEAR;
     if (r->method == LINEAR && strcmp(mode, "linear") && strcmp(mode, "bilinear"))
         return op_refuse(call, why, "mode '%s'", mode);
-    r->antialiases = onnx_int(node, "antialias", 0) && r->method != NEAREST;
+    if (onnx_int(node, "antialias", 0) && r->method != NEAREST)
+        return op_refuse(call, why, "antialias is 1");
+    if (onnx_int(node, "exclude_outside", 0) && r->method != NEAREST)
+        return op_refuse(call, why, "exclude_outside is 1");
     r->place = onnx_text(node, "coordinate_transformation_mode", is_old ? "asymmetric" : "half_pixel");
     r->nearest = onnx_text(node, "nearest_mode", is_old ? "floor" : "round_prefer_floor");
     r->cubic_a = (double)onnx_float(node, "cubic_coeff_a", -0.75F);
-    r->excludes_outside = onnx_int(node, "exclude_outside", 0);
-    r->fill = (double)onnx_float(node, "extrapolation_value", 0);
     return 0;
 }
 
-/* The number of the input that has scales; those of Resize moved in opset 11. */
+/* The number of the input with scales; Resize's input moved in opset 11. */
 static size_t scales_at(const struct op_call *call)
 {
     return onnx_is(call->ask.node, "Upsample") || call->ask.graph->opset < 11 ? 1 : 2;
 }
 
-/* Sets the scales stated by the node, which may differ from the ratios of the sizes. */
+/* Sets the node's scales, maybe different from the ratios of the sizes. */
 static int set_scales(const struct op_call *call, const struct onnx_resized *which, struct resize *r,
                       struct exp_why *why)
 {
@@ -101,24 +95,6 @@ static int set_sizes(const struct op_call *call, struct resize *r, struct exp_wh
     return 0;
 }
 
-static int set_region(const struct op_call *call, const struct onnx_resized *which, struct resize *r,
-                      struct exp_why *why)
-{
-    const struct onnx_value *roi = op_in(call, 1);
-
-    if (strcmp(r->place, "tf_crop_and_resize"))
-        return 0;
-    if (!roi || !roi->data || roi->elements != 2 * which->n)
-        return op_refuse(call, why, "the region of interest is not known before the run");
-    for (size_t d = 0; d < r->n_dims; d++)
-        r->end[d] = 1;
-    for (size_t i = 0; i < which->n; i++) {
-        r->begin[which->axis[i]] = onnx_element(roi, i);
-        r->end[which->axis[i]] = onnx_element(roi, which->n + i);
-    }
-    return 0;
-}
-
 static int read_places(const struct op_call *call, struct resize *r, struct exp_why *why)
 {
     struct onnx_resized which;
@@ -129,13 +105,12 @@ static int read_places(const struct op_call *call, struct resize *r, struct exp_
         return err;
     if (onnx_resized(call->ask.graph, call->ask.node, &which, &reason))
         return op_refuse(call, why, "%s", reason.text);
-    err = set_scales(call, &which, r, why);
-    return err ? err : set_region(call, &which, r, why);
+    return set_scales(call, &which, r, why);
 }
 
 /* ---- places ---- */
 
-/* Returns where output index i of axis d lies in the input; NAN: no such way to say it. */
+/* Returns the input position of output index i of axis d; NAN: unknown coordinate_transformation_mode. */
 static double place(const struct resize *r, size_t d, size_t i, double n)
 {
     const double x = (double)i, out = (double)r->dim[d], scale = r->scale[d], whole = scale * n; /* before it is cut */
@@ -152,9 +127,6 @@ static double place(const struct resize *r, size_t d, size_t i, double n)
         return (x + 0.5) / scale;
     if (!strcmp(r->place, "align_corners"))
         return out > 1 && whole > 1 ? x * (n - 1) / (whole - 1) : 0;
-    if (!strcmp(r->place, "tf_crop_and_resize"))
-        return out > 1 ? r->begin[d] * (n - 1) + x * (r->end[d] - r->begin[d]) * (n - 1) / (out - 1)
-                       : 0.5 * (r->begin[d] + r->end[d]) * (n - 1);
     return (double)NAN;
 }
 
@@ -163,7 +135,7 @@ static size_t within(double x, double n)
     return x <= 0 ? 0 : x >= n - 1 ? (size_t)(n - 1) : (size_t)x;
 }
 
-/* Returns the nearest index; n: none, as no such way to round is known. */
+/* Returns the nearest index; n: unknown nearest_mode. */
 static size_t nearest(const struct resize *r, double x, double n)
 {
     const double at = !strcmp(r->nearest, "round_prefer_floor")  ? ceil(x - 0.5)
@@ -175,7 +147,7 @@ static size_t nearest(const struct resize *r, double x, double n)
     return at != at ? (size_t)n : within(at, n);
 }
 
-/* The weight of what is so far from the place: linear, or Keys' cubic convolution. */
+/* The weight at a distance from the position: linear, or Keys' cubic convolution. */
 static double weight(const struct resize *r, double far)
 {
     const double x = fabs(far), a = r->cubic_a;
@@ -187,35 +159,17 @@ static double weight(const struct resize *r, double far)
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/* Returns the factor by which antialiasing widens the weights along a shrinking axis; else 1. */
-static double stretch(const struct resize *r, size_t d)
+static size_t reach(const struct resize *r)
 {
-    return r->antialiases && r->scale[d] < 1 ? 1 / r->scale[d] : 1;
+    return r->method == CUBIC ? 2 : 1;
 }
 
-/* Returns the taps on each side of a place. */
-static size_t reach(const struct resize *r, size_t d)
+static void set_taps(const struct resize *r, double x, double n, struct tap *tap)
 {
-    return (size_t)ceil(stretch(r, d) * (r->method == CUBIC ? 2 : 1));
-}
+    const double first = floor(x) + 1 - (double)reach(r);
 
-static void set_taps(const struct resize *r, size_t d, double x, double n, struct taps *t)
-{
-    const double first = floor(x) + 1 - (double)reach(r, d), narrow = 1 / stretch(r, d);
-    const bool adds_to_one = r->excludes_outside || r->antialiases;
-    double sum = 0;
-
-    for (size_t i = 0; i < r->n_taps[d]; i++) {
-        const double at = first + (double)i;
-        const bool is_left_out = r->excludes_outside && (at < 0 || at > n - 1);
-
-        t->tap[i].at = within(at, n);
-        t->tap[i].weight = is_left_out ? 0 : weight(r, (x - at) * narrow);
-        sum += t->tap[i].weight;
-    }
-    for (size_t i = 0; i < r->n_taps[d] && adds_to_one; i++)
-        t->tap[i].weight /= sum;
-    t->is_outside = !strcmp(r->place, "tf_crop_and_resize") && (x < 0 || x > n - 1);
+    for (size_t i = 0; i < 2 * reach(r); i++)
+        tap[i] = (struct tap){ within(first + (double)i, n), weight(r, x - (first + (double)i)) };
 }
 
 /* ---- preparing ---- */
@@ -225,22 +179,19 @@ static int prepare_nearest(struct op_call *call, const struct resize *r, struct 
 {
     const struct onnx_value *in = op_in(call, 0);
     struct op_moves *m = op_moves_new(call, r->n_dims, r->dim, onnx_type_bytes(in->type));
-    const float fill = (float)r->fill;
 
     for (size_t d = 0; d < r->n_dims; d++) {
         for (size_t i = 0; i < r->dim[d]; i++) {
             const double n = (double)in->dim[d], x = place(r, d, i, n);
-            const bool is_outside = !strcmp(r->place, "tf_crop_and_resize") && (x < 0 || x > n - 1);
             const size_t at = nearest(r, x, n);
 
             if (x != x)
                 return op_refuse(call, why, "coordinate_transformation_mode '%s'", r->place);
             if (at == (size_t)n)
                 return op_refuse(call, why, "nearest_mode '%s'", r->nearest);
-            m->at[d][i] = is_outside ? -1 : (ptrdiff_t)(at * r->stride[d]);
+            m->at[d][i] = (ptrdiff_t)(at * r->stride[d]);
         }
     }
-    memcpy(m->fill, &fill, sizeof fill);
     op_moves_finish(m);
     return 0;
 }
@@ -251,10 +202,9 @@ static size_t count_taps(const struct op_call *call, struct resize *r)
     size_t n = 0;
 
     for (size_t d = 0; d < r->n_dims; d++) {
-        const bool stays =
-            r->scale[d] == 1 && op_in(call, 0)->dim[d] == (int64_t)r->dim[d] && strcmp(r->place, "tf_crop_and_resize");
+        const bool stays = r->scale[d] == 1 && op_in(call, 0)->dim[d] == (int64_t)r->dim[d];
 
-        r->n_taps[d] = stays || !r->dim[d] ? 1 : 2 * reach(r, d);
+        r->n_taps[d] = stays || !r->dim[d] ? 1 : 2 * reach(r);
         n += r->dim[d] * r->n_taps[d];
     }
     return n;
@@ -264,29 +214,21 @@ static int prepare_weighted(struct op_call *call, struct resize *plain, struct e
 {
     const struct onnx_value *in = op_in(call, 0);
     const size_t n_taps = count_taps(call, plain);
-    struct resize *r;
-    struct taps *next;
-    struct tap *tap;
-    size_t n = 0;
+    struct resize *r = op_own(call, sizeof *r + n_taps * sizeof(struct tap));
+    struct tap *tap = (struct tap *)(r + 1);
 
-    for (size_t d = 0; d < plain->n_dims; d++)
-        n += plain->dim[d];
-    r = op_own(call, sizeof *r + n * sizeof *next + n_taps * sizeof *tap);
     *r = *plain;
-    next = (struct taps *)(r + 1);
-    tap = (struct tap *)(next + n);
     for (size_t d = 0; d < r->n_dims; d++) {
-        r->taps[d] = next;
-        for (size_t i = 0; i < r->dim[d]; i++, next++, tap += r->n_taps[d]) {
+        r->tap[d] = tap;
+        for (size_t i = 0; i < r->dim[d]; i++, tap += r->n_taps[d]) {
             const double x = place(r, d, i, (double)in->dim[d]);
 
             if (x != x)
                 return op_refuse(call, why, "coordinate_transformation_mode '%s'", r->place);
-            *next = (struct taps){ tap, false };
             if (r->n_taps[d] == 1)
                 *tap = (struct tap){ i, 1 };
             else
-                set_taps(r, d, x, (double)in->dim[d], next);
+                set_taps(r, x, (double)in->dim[d], tap);
         }
     }
     return 0;
@@ -315,20 +257,17 @@ static double element(const struct resize *r, const float *in, const size_t inde
     size_t combinations = 1;
     double sum = 0;
 
-    for (size_t d = 0; d < r->n_dims; d++) {
+    for (size_t d = 0; d < r->n_dims; d++)
         combinations *= r->n_taps[d];
-        if (r->taps[d][index[d]].is_outside)
-            return r->fill;
-    }
     for (size_t c = 0; c < combinations; c++) {
         size_t left = c, at = 0;
         double by = 1;
 
         for (size_t d = 0; d < r->n_dims; left /= r->n_taps[d++]) {
-            const struct taps *t = &r->taps[d][index[d]];
+            const struct tap *tap = &r->tap[d][index[d] * r->n_taps[d] + left % r->n_taps[d]];
 
-            at += t->tap[left % r->n_taps[d]].at * r->stride[d];
-            by *= t->tap[left % r->n_taps[d]].weight;
+            at += tap->at * r->stride[d];
+            by *= tap->weight;
         }
         sum += by * (double)in[at];
     }

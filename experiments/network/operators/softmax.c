@@ -1,17 +1,17 @@
-/* Softmax, LogSoftmax, Hardmax: along one axis; before opset 13 along all from that axis on, as one. */
+/* Softmax, LogSoftmax: along an axis; before opset 13 along the flattened axes from `axis` on. */
 #include <math.h>
 
 #include "experiments/network/operators/inside.h"
 #include "experiments/network/operators/records.h"
 
-enum kind { SOFT, LOG, HARD };
+enum kind { SOFT, LOG };
 
 struct soft {
     enum kind kind;
-    size_t outer, n, inner; /* rows; numbers in one; elements from one to the next */
+    size_t outer, n, inner; /* rows; numbers in a row; elements from a number to the next */
 };
 
-enum { STRIP = 64 }; /* neighbouring rows that are done at once where inner > 1 */
+enum { STRIP = 64 }; /* neighbouring rows at once, if inner > 1 */
 
 static int prepare(struct op_call *call, enum kind kind, struct exp_why *why)
 {
@@ -50,14 +50,9 @@ static int prepare_log(struct op_call *call, struct exp_why *why)
     return prepare(call, LOG, why);
 }
 
-static int prepare_hard(struct op_call *call, struct exp_why *why)
-{
-    return prepare(call, HARD, why);
-}
-
 /* ---- plain loops ---- */
 
-/* Returns the index of the first largest number. */
+/* Returns the index of the first largest number; of the first NaN, if there is a NaN. */
 static size_t largest(const float *in, size_t n, size_t step)
 {
     size_t best = 0;
@@ -71,8 +66,7 @@ static size_t largest(const float *in, size_t n, size_t step)
 
 static void one_row(const struct soft *s, float *out, const float *in)
 {
-    const size_t best = largest(in, s->n, s->inner);
-    const double most = (double)in[best * s->inner];
+    const double most = (double)in[largest(in, s->n, s->inner) * s->inner];
     double sum = 0;
 
     for (size_t i = 0; i < s->n; i++)
@@ -80,7 +74,7 @@ static void one_row(const struct soft *s, float *out, const float *in)
     for (size_t i = 0; i < s->n; i++) {
         const double x = (double)in[i * s->inner] - most;
 
-        out[i * s->inner] = (float)(s->kind == SOFT ? exp(x) / sum : s->kind == LOG ? x - log(sum) : i == best);
+        out[i * s->inner] = (float)(s->kind == SOFT ? exp(x) / sum : x - log(sum));
     }
 }
 
@@ -175,9 +169,7 @@ static void run(const struct op_call *call, const struct op_tensors *t, struct s
     const struct soft *s = call->own;
     struct work w = { s, t };
 
-    if (s->kind == HARD)
-        reference(call, t);
-    else if (s->n && s->inner == 1)
+    if (s->n && s->inner == 1)
         op_share(call, team, s->outer, 16 * s->n, dense_rows, &w);
     else if (s->n)
         op_share(call, team, s->outer * ((s->inner + STRIP - 1) / STRIP), 16 * s->n * STRIP, strips, &w);
@@ -188,4 +180,3 @@ static void run(const struct op_call *call, const struct op_tensors *t, struct s
 
 RECORD(Softmax, prepare_soft)
 RECORD(LogSoftmax, prepare_log)
-RECORD(Hardmax, prepare_hard)

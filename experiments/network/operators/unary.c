@@ -1,6 +1,6 @@
 /*
- * Operators of one tensor, element by element: a line each. Those that networks are full of have a loop for vectors;
- * the others are computed in double, which is their reference too.
+ * Operators of a tensor, element by element: a line each. Frequent operators have a loop for vectors; rare operators
+ * are computed in double, by the reference.
  */
 #include <math.h>
 #include <string.h>
@@ -10,16 +10,14 @@
 
 enum { N_PARAMETERS = 2, SLOW = OP_N_MAPS };
 
-/* Each has up to two parameters: attributes, or what stands for them where they have no name. */
+/* An operator has up to two parameters: attributes, or numbers without a name. */
 /* clang-format off */
 #define UNARIES(X)                                                                                                     \
     X(Relu, OP_MAP_RELU, x < 0 ? 0 : x, "", 0, "", 0)                                                                  \
     X(LeakyRelu, OP_MAP_LEAKY_RELU, x < 0 ? x * p[0] : x, "alpha", 0.01F, "", 0)                                       \
-    X(ThresholdedRelu, OP_MAP_THRESHOLD, x <= p[0] ? 0 : x, "alpha", 1, "", 0)                                         \
     X(HardSigmoid, OP_MAP_HARD_SIGMOID, clip(x * p[0] + p[1], 0, 1), "alpha", 0.2F, "beta", 0.5F)                      \
     X(HardSwish, OP_MAP_HARD_SWISH, x * clip(x / 6 + 0.5, 0, 1), "", 1 / 6.0F, "", 0.5F)                               \
     X(Sigmoid, OP_MAP_SIGMOID, 1 / (1 + exp(-x)), "", 0, "", 0)                                                        \
-    X(Softsign, OP_MAP_SOFTSIGN, x / (1 + fabs(x)), "", 0, "", 0)                                                      \
     X(Exp, OP_MAP_EXP, exp(x), "", 0, "", 0)                                                                           \
     X(Abs, OP_MAP_ABS, fabs(x), "", 0, "", 0)                                                                          \
     X(Neg, OP_MAP_NEG, -x, "", 0, "", 0)                                                                               \
@@ -38,18 +36,7 @@ enum { N_PARAMETERS = 2, SLOW = OP_N_MAPS };
     X(Round, SLOW, rint(x), "", 0, "", 0)                                                                              \
     X(Erf, SLOW, erf(x), "", 0, "", 0)                                                                                 \
     X(Sign, SLOW, x > 0 ? 1 : x < 0 ? -1 : x, "", 0, "", 0)                                                            \
-    X(Sin, SLOW, sin(x), "", 0, "", 0)                                                                                 \
-    X(Cos, SLOW, cos(x), "", 0, "", 0)                                                                                 \
-    X(Tan, SLOW, tan(x), "", 0, "", 0)                                                                                 \
-    X(Asin, SLOW, asin(x), "", 0, "", 0)                                                                               \
-    X(Acos, SLOW, acos(x), "", 0, "", 0)                                                                               \
-    X(Atan, SLOW, atan(x), "", 0, "", 0)                                                                               \
-    X(Sinh, SLOW, sinh(x), "", 0, "", 0)                                                                               \
-    X(Cosh, SLOW, cosh(x), "", 0, "", 0)                                                                               \
-    X(Tanh, SLOW, tanh(x), "", 0, "", 0)                                                                               \
-    X(Asinh, SLOW, asinh(x), "", 0, "", 0)                                                                             \
-    X(Acosh, SLOW, acosh(x), "", 0, "", 0)                                                                             \
-    X(Atanh, SLOW, atanh(x), "", 0, "", 0)
+    X(Tanh, SLOW, tanh(x), "", 0, "", 0)
 /* clang-format on */
 
 typedef double function(double x, const float *p);
