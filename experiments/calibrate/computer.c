@@ -12,17 +12,17 @@
 #include "counters/host/ctr_timer.h"
 #include "counters/perf/ctr_loop.h"
 
-/* The computer that this runs on. */
+/* This computer. */
 
 enum {
-    N_FORGET = 96, /* lines of other pages, more than prefetchers watch */
+    N_FORGET = 96, /* lines of further pages, more than prefetchers watch */
     FORGET_BYTES = 32 << 20,
     BEFORE_NS = 1000, /* until flushing has ended */
     AFTER_NS = 1500,  /* until prefetches have come */
     STREAM_NS = 200000,
 };
 
-/* ---- one look ---- */
+/* ---- a probe ---- */
 
 static void read_lines(const unsigned char *memory, size_t bytes)
 {
@@ -32,7 +32,7 @@ static void read_lines(const unsigned char *memory, size_t bytes)
         (void)at[i];
 }
 
-/* In an order that no prefetcher follows. */
+/* In an order unknown to prefetchers. */
 static void forget(const struct exp_native *n, uint32_t seed)
 {
     const volatile unsigned char *others = n->others.memory;
@@ -49,7 +49,7 @@ static void wait_ns(const struct exp_native *n, double ns)
     ctr_tick_wait((uint64_t)(ns * n->ticks_per_ns));
 }
 
-/* The ground holds zeros: adding what was loaded makes the next load wait, and changes nothing. */
+/* The ground holds zeros: adding the loaded zero makes the next load wait, and changes nothing. */
 __attribute__((noinline)) static void walk(const unsigned char *ground, const struct exp_look *l)
 {
     uint64_t zero = 0;
@@ -134,7 +134,7 @@ __attribute__((noinline)) static void load(void *const volatile *const *line, si
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Returns the nanoseconds of a line that is not asked for through the one before it in the ring. */
+/* Returns the nanoseconds of a line loaded without dependence on the previous line of the ring. */
 static double miss_at_once(const struct exp_native *n, const struct exp_ring *r)
 {
     void *const volatile **line = exp_new(r->n_lines, sizeof *line);
@@ -203,7 +203,7 @@ static double core_clock(void *context)
     return ctr_core_ghz();
 }
 
-/* ---- its beginning and end ---- */
+/* ---- begin and end ---- */
 
 /* Returns how many ticks a nanosecond has, over two milliseconds. */
 static double tick_rate(void)
@@ -218,7 +218,7 @@ static double tick_rate(void)
     return (double)(ctr_tick() - start) / (double)ns;
 }
 
-/* Returns what a look takes though the line is in L1 and costs next to nothing: two readings of the clock. */
+/* Returns the time of a probe of a line in L1: about two readings of the clock. */
 static double tick_overhead(void)
 {
     enum { N = 501 };
@@ -232,7 +232,7 @@ static double tick_overhead(void)
     return exp_stats_median(sample, N);
 }
 
-/* Returns what a reading of the clock costs that nothing disturbs. */
+/* Returns the cost of an undisturbed reading of the clock. */
 static double clock_overhead(void)
 {
     enum { N = 501 };
@@ -300,20 +300,20 @@ void exp_native_describe_pages(const struct exp_native *n, char *text, size_t by
 }
 
 enum {
-    TIMES_INNER = 4,   /* how much larger than the level inside a working set is, if that leaves room */
+    TIMES_INNER = 4,   /* the size of a working set over the level inside, if there is room */
     NEAR_LINES = 1024, /* of a ring, in L1 and L2: few pages */
     FAR_LINES = 4096,
-    LOOSE_LINES = 32768, /* of as many pages, which no TLB holds */
-    RING_SHARE = 16,     /* of a level's lines, at most one in so many is in the ring */
+    LOOSE_LINES = 32768, /* of different pages, too many for a TLB */
+    RING_SHARE = 16,     /* the ring has at most this fraction of a level's lines */
     NEAR_STEP = 256,     /* bytes between lines of the ring: in L1 and L2, */
     FAR_STEP = 1024,     /* and where larger pages would be needed for more; */
     ROW_STEP = 4160,     /* of misses at once: a page and a line */
-    RING_LOADS = 65536,  /* of what stays in L1 */
+    RING_LOADS = 65536,  /* of a working set in L1 */
     MEMORY_BYTES = 32 << 20,
     MAX_SET_BYTES = 256 << 20,
 };
 
-/* ---- what is measured ---- */
+/* ---- measurements ---- */
 
 /* Four times the level inside, unless the mean of the two, as factors, is less. L1: half of it. */
 static size_t set_bytes(const struct sim_machine *m, size_t level)
@@ -461,7 +461,7 @@ int exp_speeds_measure(struct exp_speeds *s, const struct exp_computer *c, const
     return err;
 }
 
-/* ---- what comes of it ---- */
+/* ---- results ---- */
 
 /* The fastest loads of a level, of any width. */
 static double read_speed(const struct exp_level_speed *l)
@@ -475,13 +475,13 @@ static double read_speed(const struct exp_level_speed *l)
     return best;
 }
 
-/* To so many parts of 1. */
+/* Rounds to parts of 1. */
 static double rounded(double x, double parts)
 {
     return round(x * parts) / parts;
 }
 
-/* Lines that come so fast from so far wait in at least so many buffers, if the machine's file states any. */
+/* Latency over time per line is the least number of miss buffers, if the machine's file states any. */
 static void raise_buffers(struct sim_level *inside, double bytes_per_cycle, double latency_cycles)
 {
     const uint32_t lines = (uint32_t)ceil(bytes_per_cycle * latency_cycles / inside->line_bytes);

@@ -9,9 +9,9 @@
 
 enum { MAX_ACCESSES = 16384, PLACINGS = 3, MAX_PASSES = 16 };
 
-/* ---- which patterns ---- */
+/* ---- patterns ---- */
 
-/* Each with all pairs of its numbers; the lists end at their first 0 that is not their first value. */
+/* Every p1 is combined with every p2. A 0 ends a list, except as its first element. */
 static const struct plan {
     const char *name;
     long p1[EXP_MOST_LISTED], p2[EXP_MOST_LISTED];
@@ -39,7 +39,7 @@ static uint64_t buffer_bytes(const struct sim_machine *m, enum exp_recorded_plac
         return l2 / 2;
     if (place == EXP_RECORDED_L3)
         return l3 / OF_L3 < TIMES_L2 * l2 ? l3 / OF_L3 : TIMES_L2 * l2;
-    return last * TIMES_LAST < MEMORY_BYTES ? last * TIMES_LAST : MEMORY_BYTES; /* it is flushed */
+    return last * TIMES_LAST < MEMORY_BYTES ? last * TIMES_LAST : MEMORY_BYTES; /* flushed */
 }
 
 /* Streams of less than a page each are none. */
@@ -57,13 +57,13 @@ static void add_row(struct exp_recorded *r, const struct plan *p, long p1, long 
     struct exp_recorded_row row = { .p1 = p1, .p2 = p2, .place = place };
     const bool is_known = !exp_pattern_find(&row.pattern, p->name, p1, p2, bytes);
 
-    assert(is_known); /* names that pattern.c has */
+    assert(is_known); /* names in pattern.c */
     exp_say(row.name, sizeof row.name, "%s", p->name);
     if (has_accesses(&row.pattern))
         *(struct exp_recorded_row *)exp_append(&r->row, &r->n, sizeof row) = row;
 }
 
-/* A place whose buffer would not be larger than what is inside is left out. */
+/* A level without room for a larger buffer than the level inside is left out. */
 static void list_rows(struct exp_recorded *r, const struct sim_machine *m)
 {
     for (int place = EXP_RECORDED_L2; place <= EXP_RECORDED_MEMORY; place++) {
@@ -79,7 +79,7 @@ static void list_rows(struct exp_recorded *r, const struct sim_machine *m)
     }
 }
 
-/* ---- one pattern ---- */
+/* ---- a pattern ---- */
 
 struct run {
     const struct exp_counting *how;
@@ -112,7 +112,7 @@ __attribute__((noinline)) static void walk(const unsigned char *buffer, const ui
         zero = *(const volatile unsigned char *)(buffer + list[i] + zero);
 }
 
-/* One walk for every set of events. */
+/* A walk for every set of events. */
 static int count(const struct run *r, const struct exp_recorded_row *row, struct ctr_reading *reading)
 {
     struct ctr_counters *c = r->how->counters;
@@ -129,7 +129,7 @@ static int count(const struct run *r, const struct exp_recorded_row *row, struct
     return err ? err : ctr_counters_read(c, reading);
 }
 
-/* Medians of the passes that counted; the first one only warms up. */
+/* Medians of the counted passes; the first pass only warms up. */
 static int count_passes(const struct run *r, struct exp_recorded_row *row)
 {
     double sample[EXP_N_RECORDED][MAX_PASSES];

@@ -12,15 +12,15 @@
 /* ---- a hill climb ---- */
 
 /*
- * Parameters of prefetchers, fitted to what was recorded, counts or times: a hill climb from the machine as it is, one
- * parameter after the other, to the next smaller and the next larger value of a fixed list (all words, of a word), kept
- * when the score falls, until a whole sweep changes nothing. Deterministic.
+ * Parameters of prefetchers, fitted to records, counts or times: a hill climb from the machine as it is, one parameter
+ * after the other, to the next smaller and the next larger value of a fixed list (all words, of a word), kept when the
+ * score falls, until a whole sweep changes nothing. Deterministic.
  */
 struct fit {
-    /* Says how far m is from what was recorded, 0 to 1. Returns 0 or -ENOMEM. */
+    /* Computes the distance of m from the record, 0 to 1. Returns 0 or -ENOMEM. */
     int (*score)(void *recorded, const struct sim_machine *m, double *score);
     void *recorded;
-    unsigned params; /* which are fitted: bits as in struct sim_prefetcher's takes */
+    unsigned params; /* the fitted parameters: bits as in struct sim_prefetcher's takes */
     unsigned max_sweeps;
     FILE *log; /* a line for every step taken; NULL: none */
 };
@@ -29,7 +29,7 @@ static const uint8_t values[] = { 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24
 
 enum { N_VALUES = sizeof values };
 
-#define LEAST_GAIN 0.0005 /* of a step; less is noise: the same counts, made again, differ by 1 to 4 % */
+#define LEAST_GAIN 0.0005 /* of a step; less is noise: repeated counts differ by 1 to 4 % */
 
 struct climb {
     const struct fit *f;
@@ -47,7 +47,7 @@ static double score_of(struct climb *s)
     return s->err ? 1 : score;
 }
 
-/* Tries a value; keeps it if the score falls. */
+/* Tries a value; keeps the value if the score falls. */
 static bool try_value(struct climb *s, const struct sim_prefetch_param *p, struct sim_prefetch *f, uint8_t value)
 {
     uint8_t *at = (uint8_t *)f + p->offset, before = *at;
@@ -73,7 +73,7 @@ static bool try_value(struct climb *s, const struct sim_prefetch_param *p, struc
     return true;
 }
 
-/* Goes on in one direction of the list as long as that helps. */
+/* Goes on in a direction of the list as long as the score falls. */
 static bool climb_number(struct climb *s, const struct sim_prefetch_param *p, struct sim_prefetch *f, int direction)
 {
     uint8_t now = *sim_prefetch_value(p, f);
@@ -111,7 +111,7 @@ static bool sweep(struct climb *s)
     return moved;
 }
 
-/* Changes m's prefetchers. Returns 0 with the score reached, or what f->score returned. */
+/* Changes m's prefetchers. Returns 0 with the score reached, or as f->score. */
 static int run_fit(const struct fit *f, struct sim_machine *m, double *score)
 {
     struct climb s = { .f = f, .m = m };
@@ -129,7 +129,7 @@ static int run_fit(const struct fit *f, struct sim_machine *m, double *score)
 
 enum { MAX_ACCESSES = 16384, FIT_ACCESSES = 2048, N_THREADS = 2 };
 
-/* These targets are to be reached, in percent. */
+/* The targets, in percent. */
 static const struct {
     double at_least, aim;
 } times_target = { 93, 98 }, counts_target = { 5, 2 };
@@ -182,28 +182,28 @@ struct search {
     FILE *log;
 };
 
-/* A part of the parameters, and what is recorded that tells them. */
+/* A part of the parameters, and the recorded quantities that tell the parameters. */
 struct stage {
     bool (*is_told_by)(const struct exp_recorded_row *row); /* NULL: not by counts */
     unsigned quantities;                                    /* bits by enum exp_recorded_quantity */
     unsigned params;                                        /* bits as in struct fit */
 };
 
-/* Leaves prefetches all the time they need. */
+/* Gives prefetches time to finish. */
 static bool waits(const struct exp_recorded_row *row)
 {
     return row->is_chased;
 }
 
-/* Overtakes prefetches. L3 and memory are as slow as their bandwidth then, of which a simulation knows nothing. */
+/* Overtakes prefetches. L3 and memory are then as slow as their bandwidth, unknown to the simulation. */
 static bool overtakes(const struct exp_recorded_row *row)
 {
     return !row->is_chased && (row->place == EXP_RECORDED_L2 || row->place == EXP_RECORDED_MIXED);
 }
 
 /*
- * A prefetch that a load overtakes before it was made is never made, of which a simulation knows nothing either. So
- * independent loads say only how late a prefetched line is.
+ * A prefetch that is overtaken by its load is never issued, also unknown to the simulation. Independent loads tell only
+ * how late a prefetched line is.
  */
 static const struct stage of_counts[] = {
     { waits, (1u << EXP_N_RECORDED) - 1, ~(unsigned)SIM_PREFETCH_TAKES_LATE },
@@ -212,7 +212,7 @@ static const struct stage of_counts[] = {
 
 static const struct stage of_times[] = { { .params = ~0u } };
 
-/* The smallest pages that anything was counted with: larger ones show the same prefetchers a second time. */
+/* The smallest pages of the counts: counts with larger pages repeat the evidence. */
 static uint64_t smallest_page(const struct exp_recorded *r)
 {
     uint64_t bytes = UINT64_MAX;
@@ -278,7 +278,7 @@ static int try_start(void *search, const char *path, const struct sim_machine *o
     return 0;
 }
 
-/* Fits a stage's parameters, from those of another machine in the folder on if these are nearer (NULL: not). */
+/* Fits a stage's parameters, starting at a nearer machine of the folder, if any (NULL: no folder). */
 static int fit_stage(struct search *s, const struct stage *stage, const char *machines, unsigned max_sweeps,
                      struct exp_why *why)
 {
@@ -340,7 +340,7 @@ static void print_counts(const struct exp_recorded *r, const struct exp_comparis
     fputc('\n', out);
 }
 
-/* Prints the errors of dependent loads, for which the targets are, or of the others. */
+/* Prints the errors of dependent loads, with targets, or of independent loads. */
 static void print_counts_summary(const struct exp_recorded *r, const struct exp_comparison *c, bool is_chased,
                                  FILE *out)
 {

@@ -21,7 +21,7 @@ struct shape {
 
 enum { L = EXP_PATTERN_LINE, PAGE = EXP_PATTERN_PAGE, LINES_PER_KIB = 1024 / EXP_PATTERN_LINE, MANY = 1 << 20 };
 
-/* Terms that are left out are 0, runs and streams and passes then 1. */
+/* Missing terms are 0; missing runs, streams and passes are 1. */
 static const struct shape shapes[] = {
     { .name = "sequential", .group = { L, 0, 0 } },
     { .name = "sequential_4_per_line", .group = { L, 0, 0 }, .run = { 4, 0, 0 }, .step = { 16, 0, 0 } },
@@ -113,7 +113,7 @@ int exp_pattern_find(struct exp_pattern *p, const char *name, int64_t p1, int64_
     return 0;
 }
 
-/* xorshift64: what was recorded of shuffled patterns is in its order. */
+/* xorshift64: the records of shuffled patterns depend on this generator. */
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -127,11 +127,11 @@ struct walk {
     uint64_t *offset;
     size_t n, max;
     uint64_t random;
-    int64_t *swapped; /* for a shuffle: [n_groups], 1 + which group is in place i; 0: number i */
+    int64_t *swapped; /* for a shuffle: [n_groups], 1 + the group at position i; 0: group i */
     int64_t n_moved;  /* moving groups so far */
 };
 
-/* Draws the group for place g of a shuffle from those that have none yet. A buffer of memory has millions. */
+/* Draws the group for position g of a shuffle from the remaining groups. A buffer in memory has millions of groups. */
 static int64_t draw(struct walk *w, int64_t n, int64_t g)
 {
     int64_t from = g + (int64_t)(next_random(&w->random) % (uint64_t)(n - g));
@@ -157,7 +157,7 @@ static int64_t group_at(struct walk *w, const struct exp_pattern *p, int64_t g)
     return g;
 }
 
-/* Adds an access if it lies within the buffer and there is room. */
+/* Adds an access inside the buffer, if there is room. */
 static void add(struct walk *w, const struct exp_pattern *p, int64_t at, bool is_store)
 {
     at = at / 4 * 4;
@@ -201,9 +201,9 @@ uint64_t *exp_pattern_offsets(const struct exp_pattern *p, size_t max, size_t *n
 
 enum { N_FORGET = 96, MAX_ACCESSES = 1 << 20 };
 enum { FORGET, WALK }; /* tags */
-enum { N_LEVELS = 2 }; /* no walk is longer than they are large */
+enum { N_LEVELS = 2 }; /* no walk is longer */
 
-static const uint64_t room_bytes = (uint64_t)64 << 20; /* of one probe's walk */
+static const uint64_t room_bytes = (uint64_t)64 << 20; /* of a probe's walk */
 
 #define ROW struct exp_timed_row
 
@@ -225,7 +225,7 @@ static const struct rec_field time_fields[] = {
 
 const struct rec_table exp_timing_table = REC_TABLE("patterns.csv", time_fields, ROW);
 
-/* All but near_share, which older files do not have. */
+/* All but near_share: older files lack the column. */
 static const size_t needed[] = { offsetof(ROW, name),      offsetof(ROW, start_line),  offsetof(ROW, accesses),
                                  offsetof(ROW, gap_ticks), offsetof(ROW, probed_line), offsetof(ROW, was_accessed),
                                  offsetof(ROW, ticks) };
@@ -263,7 +263,7 @@ int exp_timed_find_pattern(struct exp_timed_row *row)
     return exp_pattern_find(&row->pattern, shape, number[0], number[1], room_bytes);
 }
 
-/* Finishes a row that was read: says whether the line was near by the median, unless a share of rounds says it. */
+/* Finishes a row from a file: near by the share of rounds, else by the median. */
 static int finish_row(struct exp_timed_row *row)
 {
     if (isnan(row->near_share))
@@ -323,7 +323,7 @@ static uint64_t memory_lines(const struct sim_hierarchy *h)
     return lines;
 }
 
-/* Lines of other pages, in an order that no prefetcher follows. */
+/* Lines of further pages, in an order unknown to prefetchers. */
 static void forget(struct sim_hierarchy *h, uint64_t addr)
 {
     uint32_t seed = (uint32_t)(addr >> 20);
@@ -349,7 +349,7 @@ static void probe(struct exp_timed_row *row, struct sim_hierarchy *h, uint64_t r
     free(offset);
 }
 
-/* The machine as a probe meets it: large pages, and between walk and probe all the time that prefetches need. */
+/* The machine of a probe: large pages, and time for all prefetches between walk and probe. */
 static struct sim_machine machine_of(const struct sim_machine *m)
 {
     struct sim_machine of = sim_machine_first_levels(m, N_LEVELS);

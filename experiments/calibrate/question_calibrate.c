@@ -1,6 +1,6 @@
 /*
- * Caches and prefetchers as this computer has them, or as they were recorded elsewhere, and a simulated machine fitted
- * to that. `calibrate --help` lists the options; the Makefile passes them on.
+ * Measures caches and prefetchers of this computer, or reads a record of a machine, and fits a simulated machine.
+ * `calibrate --help` lists the options; the Makefile passes them on.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +29,7 @@ enum {
     COUNTED_PASSES = 5,
     USUAL_SWEEPS = 2,
     USUAL_LIMIT = 60,
-    FIT_AUTO = 99, /* what is measured on this computer is fitted, recorded patterns are not */
+    FIT_AUTO = 99, /* measurements of this computer are fitted, recorded patterns are not */
 };
 
 struct options {
@@ -40,15 +40,15 @@ struct options {
 struct session {
     struct options options;
     struct sim_here host;
-    struct sim_machine machine; /* as it is known before, then as it was found; or the recorded one */
+    struct sim_machine machine; /* first as known before, then as found; or the recorded machine */
     struct exp_native native;
     struct exp_speeds speeds;
-    struct exp_evidence evidence;    /* timed, or read back from the file of what was counted; or recorded */
+    struct exp_evidence evidence;    /* timed, or read back from the file of counts; or recorded */
     struct exp_recorded counted;     /* if counters count here */
     struct exp_timing_result timing; /* else */
     char how[512];                   /* "by counters (Intel Skylake-SP)"; "by time alone: <why not by counters>" */
     char pages[128], pinned[160];
-    char patterns[512]; /* the recorded ones */
+    char patterns[512]; /* the recorded machines */
     struct exp_results results;
     struct exp_progress *progress;
     double reported; /* share of the patterns */
@@ -57,7 +57,7 @@ struct session {
 
 static const struct exp_results_layout layout = { "/calibration", false, SIM_MACHINE_FILE, NULL };
 
-/* ---- what is there already ---- */
+/* ---- earlier results ---- */
 
 static const char host_file[] = "host.txt", limit_key[] = "limit: ", fit_key[] = "fit: ";
 
@@ -73,12 +73,12 @@ static unsigned long number_after(const char *text, const char *key, unsigned lo
     return found ? strtoul(found, NULL, 10) : usual;
 }
 
-/* Checks whether a calibration may replace what its folder holds: not if that took more time, or more sweeps. */
+/* Checks whether a calibration may replace earlier results: not results of more time or more sweeps. */
 static int check_replaced(struct session *s)
 {
     const struct options *o = &s->options;
     char *text = exp_text_of(s->results.path, host_file);
-    const unsigned long limit = number_after(text, limit_key, USUAL_LIMIT); /* older calibrations do not say so */
+    const unsigned long limit = number_after(text, limit_key, USUAL_LIMIT); /* older calibrations lack the line */
     const unsigned long fit = number_after(text, fit_key, USUAL_SWEEPS);
     int err = 0;
 
@@ -135,7 +135,7 @@ static void pin(struct session *s)
         exp_say(s->pinned, sizeof s->pinned, "core %d, pinned", core);
 }
 
-/* The most that is read to push lines out of L1 or L2, or of what is inside L3 and so on. */
+/* The most memory to read to evict lines from L1 or L2, or from the levels inside L3 and so on. */
 static size_t sweep_bytes(const struct session *s)
 {
     const size_t here = 2 * (size_t)sim_level_bytes(&s->machine.level[1]), speeds = exp_speeds_sweep_bytes(&s->speeds);
@@ -215,7 +215,7 @@ static int count_patterns(struct session *s, struct ctr_counters *c)
     return exp_counting_run(&how, &s->counted, &s->why);
 }
 
-/* Counts if that can be done. Returns 0, -EINTR or -ENOMEM, or another error with the reason in s->how. */
+/* Counts if possible. Returns 0, -EINTR or -ENOMEM, or another error with the reason in s->how. */
 static int try_counters(struct session *s)
 {
     struct ctr_counters *c = exp_new(1, sizeof *c);
@@ -231,7 +231,7 @@ static int try_counters(struct session *s)
     return err;
 }
 
-/* Measures speeds, then patterns by counters, if they count what tells of prefetchers, else by time alone. */
+/* Measures speeds, then patterns by counters, if the counters see prefetchers, else by time alone. */
 static int measure_all(struct session *s)
 {
     const uint64_t limit_s = s->options.limit / 4 < SPEED_SECONDS ? s->options.limit / 4 : SPEED_SECONDS;
@@ -280,7 +280,7 @@ static void name_machine(struct session *s)
             s->host.cpu.name, day);
 }
 
-/* Makes the machine of what was measured; fits its prefetchers, if wanted. */
+/* Makes the machine from the measurements; fits the prefetchers, if wanted. */
 static int fit(struct session *s)
 {
     const unsigned sweeps = sweeps_of(&s->options);
@@ -322,7 +322,7 @@ static int print_here(void *session, FILE *out)
     return print_machine(session, out);
 }
 
-/* ---- what people see ---- */
+/* ---- output ---- */
 
 static void print_timing(const struct session *s)
 {
@@ -389,7 +389,7 @@ static int write_speeds(struct session *s)
     return exp_csv_close(csv, &s->why);
 }
 
-/* Writes what was measured, and has the evidence from it. */
+/* Writes the measurements, and reads the evidence back. */
 static int write_measured(struct session *s)
 {
     char *path = exp_outdir_file(&s->results.dir, exp_counting_table.file.name);
@@ -438,7 +438,7 @@ static int answer(void *session)
 
 /* ---- of recorded patterns ---- */
 
-/* Finds what is recorded of a named machine. */
+/* Finds the record of a named machine. */
 static int find_patterns(struct session *s)
 {
     static const char *const known[] = { "patterns/patterns.csv", "prefetch/prefetch_by_time.csv" };

@@ -12,7 +12,7 @@ const char *const exp_recorded_names[EXP_N_RECORDED] = { "lines into L1", "lines
 const char *const exp_recorded_quantities[EXP_N_RECORDED] = { "l1_lines_in", "l1_lines_in_by_demand", "l2_lines_in" };
 const char *const exp_recorded_places[] = { "L2", "L3", "MEM", "cycle", "mixed" };
 
-/* The buffer was so large, by place; for the fourth, by the longest distance of its patterns. */
+/* The size of the buffer by place; for the fourth place, by the longest distance of the patterns. */
 static const uint64_t buffer_bytes[] = { 256 << 10, 6 << 20, 256 << 20, 64 << 20, 8 << 20 };
 
 static const struct {
@@ -24,7 +24,7 @@ static const struct {
 
 enum { MAX_PARTS = 4 };
 
-/* Counts that lines are made of, in files of another program. */
+/* Counts from which lines are computed, in files of further programs. */
 enum part { DEMAND_L2, DEMAND_L3, DEMAND_MEM, ANY_L2, ANY_L3, ANY_MEM, L3_HIT, L3_MISS, N_PARTS, NO_MORE = N_PARTS };
 
 struct count_row {
@@ -73,7 +73,7 @@ const struct rec_table exp_counting_table = {
     { "patterns.csv", &fields[0].column, sizeof fields / sizeof *fields - N_PARTS, sizeof *fields }, sizeof(ROW)
 };
 
-/* These add up to what is compared, where a file does not have it in one column. */
+/* The parts of a compared quantity, in files without a column for the quantity. */
 static const enum part parts_of[EXP_N_RECORDED][MAX_PARTS + 1] = {
     [EXP_RECORDED_L1_LINES] = { ANY_L2, ANY_L3, ANY_MEM, NO_MORE },
     [EXP_RECORDED_L1_DEMAND] = { DEMAND_L2, DEMAND_L3, DEMAND_MEM, NO_MORE },
@@ -116,7 +116,7 @@ static uint64_t find_page(const char *word)
     return 0;
 }
 
-/* Takes a suffix off a name; false if it has it not. */
+/* Removes a suffix from a name; false if the name lacks the suffix. */
 static bool cut_suffix(char *name, const char *suffix)
 {
     size_t length = strlen(name), cut = strlen(suffix);
@@ -127,7 +127,7 @@ static bool cut_suffix(char *name, const char *suffix)
     return has;
 }
 
-/* Checks that a file has every quantity, or all the parts of it. */
+/* Checks that a file has every quantity, or all parts of the quantity. */
 static int check_columns(const struct exp_table *t, struct exp_why *why)
 {
     const size_t first_part = exp_counting_table.file.n_columns;
@@ -144,7 +144,7 @@ static int check_columns(const struct exp_table *t, struct exp_why *why)
     return err;
 }
 
-/* Returns how many lines were counted; NaN if they were not. */
+/* Returns how many lines were counted; NaN: not counted. */
 static double lines_of(const struct count_row *from, const struct exp_table *t, size_t q)
 {
     double sum = 0;
@@ -157,7 +157,7 @@ static double lines_of(const struct count_row *from, const struct exp_table *t, 
     return sum;
 }
 
-/* Makes a row. Returns false for one that is not compared. */
+/* Makes a row. Returns false for a row without a comparison. */
 static bool make_row(struct exp_recorded_row *row, const struct count_row *from, const struct exp_table *t)
 {
     int place = find_place(from->where);
@@ -235,21 +235,21 @@ static void load(struct sim_hierarchy *h, uint64_t addr, uint8_t tag)
     make(h, SIM_LOAD, addr, tag);
 }
 
-/* Reads n lines that lie `step` bytes apart, in an order that no prefetcher follows. */
+/* Reads n lines, `step` bytes apart, in an order unknown to prefetchers. */
 static void read_all(struct sim_hierarchy *h, uint64_t addr, uint64_t n, uint64_t step)
 {
     for (uint64_t i = 0; i < n; i++)
         load(h, addr + i * 0x9E3779B1u % n * step, PLACE);
 }
 
-/* Brings n lines in that lie `step` bytes apart, and out of level k again. */
+/* Loads n lines, `step` bytes apart, and evicts the lines from level k. */
 static void place_at(struct sim_hierarchy *h, const struct sim_machine *m, size_t k, uint64_t n, uint64_t step)
 {
     read_all(h, buffer_addr, n, step);
     read_all(h, other_addr, sim_level_bytes(&m->level[k]) / EXP_PATTERN_LINE, EXP_PATTERN_LINE);
 }
 
-/* Brings the buffer to L2, or only its pages into the TLBs if it was in L3; a buffer in memory has been flushed. */
+/* Brings the buffer to L2; for a buffer in L3 only the pages into the TLBs; a buffer in memory has been flushed. */
 static void place(struct sim_hierarchy *h, const struct exp_recorded_row *row, const struct sim_machine *m)
 {
     uint64_t bytes = row->pattern.buffer_bytes;
@@ -260,14 +260,14 @@ static void place(struct sim_hierarchy *h, const struct exp_recorded_row *row, c
         place_at(h, m, 1, bytes / EXP_PATTERN_PAGE, EXP_PATTERN_PAGE);
 }
 
-/* Reads the list of offsets as it was before a walk, also what the replay cuts off. */
+/* Reads the list of offsets, as before a walk, with the part that the replay leaves out. */
 static void read_list(struct sim_hierarchy *h, const struct exp_recorded_row *row)
 {
     for (uint64_t i = 0; i < (uint64_t)row->accesses; i += EXP_PATTERN_LINE / 4)
         load(h, list_addr + 4 * i, LIST);
 }
 
-/* Walks the pattern; only what comes from access n_before on is counted. */
+/* Walks the pattern; counts from access n_before on. */
 static void walk(struct sim_hierarchy *h, const uint64_t *offset, size_t n, size_t n_before)
 {
     for (size_t i = 0; i < n; i++) {
@@ -304,7 +304,7 @@ static void replay(struct exp_comparison *c, const struct exp_recorded_row *row,
     free(offset);
 }
 
-/* Tells whether a row says something about a quantity: what is in L2 need not come in. */
+/* Tells whether a row is evidence for a quantity: lines in L2 need not come in. */
 static bool is_compared(const struct exp_recorded_row *row, size_t q)
 {
     return row->counted[q] >= EXP_COMPARISON_FLOOR && !(q == EXP_RECORDED_L2_LINES && row->place == EXP_RECORDED_L2);
@@ -317,9 +317,9 @@ static void judge(struct exp_comparison *c, const struct exp_recorded_row *row)
 }
 
 /*
- * The machine as a row had it: L3 and memory are both beyond L2; dependent loads wait for every prefetch. Large pages
- * keep their part of the memory together. Of page tables they need one less; the host of a virtual machine has small
- * pages still.
+ * The machine of a row: L3 and memory are both beyond L2; dependent loads wait for every prefetch. Large pages keep
+ * their part of the memory together, and need a level less of page tables; the host of a virtual machine still has
+ * small pages.
  */
 static struct sim_machine machine_of(const struct sim_machine *m, uint64_t page_bytes, bool is_chased)
 {
@@ -334,7 +334,7 @@ static struct sim_machine machine_of(const struct sim_machine *m, uint64_t page_
     return of;
 }
 
-enum { N_KINDS = 4 }; /* of machine_of() that the rows need */
+enum { N_KINDS = 4 }; /* of machine_of(), for the rows */
 
 struct rows {
     struct exp_comparison *c;

@@ -7,8 +7,8 @@
 
 enum {
     PLACES_A_ROUND = 5,                  /* lines put at each place */
-    BASE_BYTES = EXP_GROUND_BYTES / 4,   /* where patterns begin: room before it for those that go down */
-    MARGIN_BYTES = 2 * EXP_PATTERN_PAGE, /* what prefetchers may fetch beyond a pattern */
+    BASE_BYTES = EXP_GROUND_BYTES / 4,   /* the begin of patterns, with room before for descending patterns */
+    MARGIN_BYTES = 2 * EXP_PATTERN_PAGE, /* the reach of prefetchers beyond a pattern */
 };
 
 struct run {
@@ -20,7 +20,7 @@ struct run {
     uint64_t start_ns;
 };
 
-/* ---- one round ---- */
+/* ---- a round ---- */
 
 static bool is_interrupted(const struct run *r)
 {
@@ -37,7 +37,7 @@ static double look(const struct run *r, const struct exp_look *l)
     return r->how->computer->look(r->how->computer->context, l);
 }
 
-/* Moves a walk's offsets to where it begins in the ground; finds what it and the lines looked for span. */
+/* Moves a walk's offsets to the walk's begin in the ground; finds the span of the walk and its probed lines. */
 static void lay(struct exp_look *l, uint64_t *offset, const struct exp_timed_row *row, size_t n_rows)
 {
     const uint64_t base = BASE_BYTES + row->start_line * EXP_PATTERN_LINE, from = offset[0];
@@ -77,7 +77,7 @@ static int look_after_walk(struct run *r, size_t first, size_t n)
     return is_interrupted(r) ? -EINTR : 0;
 }
 
-/* Times lines at places that are known. */
+/* Times lines in known levels. */
 static void look_at_places(struct run *r)
 {
     const size_t sweep_bytes[EXP_N_PLACES] = {
@@ -85,7 +85,7 @@ static void look_at_places(struct run *r)
     };
 
     for (size_t i = 0; i < PLACES_A_ROUND; i++) {
-        /* a line in a page of its own, so that nothing stands for a pattern */
+        /* a line in a page of its own, without a pattern */
         const uint64_t offset = BASE_BYTES + i * 5 * EXP_PATTERN_PAGE + (i * 13 + 7) % 64 * EXP_PATTERN_LINE;
 
         for (size_t place = 0; place < EXP_N_PLACES; place++) {
@@ -126,13 +126,13 @@ static bool is_enough(const struct run *r)
 {
     const uint64_t spent = r->how->now_ns() - r->start_ns;
 
-    /* none that would not end in time */
+    /* no round beyond the time limit */
     return r->n_done >= r->how->least && spent + spent / r->n_done > r->how->limit_ns;
 }
 
-/* ---- what they say ---- */
+/* ---- results ---- */
 
-/* A line behind L2 is near as well; where times do not tell it from memory (L3 may be slow), L2 is all that is. */
+/* A line behind L2 is near, too; if times do not tell such lines from memory (L3 may be slow), only L2 is near. */
 static int find_threshold(struct run *r, struct exp_timing_result *result, struct exp_why *why)
 {
     const size_t n = r->n_done * PLACES_A_ROUND;
@@ -217,14 +217,14 @@ int exp_threshold_find(double *near, double *far, size_t n, double *threshold)
     return high - low >= 1 && high - low >= low / 4 ? 0 : -ENODATA;
 }
 
-/* ---- which lines are looked for ---- */
+/* ---- probed lines ---- */
 
 /*
- * A pattern with each of its steps, starts and lengths; the lists end at their first 0 that is not their first value.
- * The lines from `from` to `to` are looked for, of strides `ahead` steps more.
+ * A pattern with each step, start and length. A 0 ends a list, except as its first element. The lines from `from` to
+ * `to` are probed, of strides `ahead` steps more.
  */
 struct plan {
-    const char *name; /* printf's, of the step in its own unit, or of streams and their length */
+    const char *name; /* of printf: the step in its own unit, or streams and their length */
     long steps[EXP_MOST_LISTED];
     long step_bytes; /* of a step of 1 */
     long starts[EXP_MOST_LISTED];
@@ -296,7 +296,7 @@ static const struct plan plans[] = {
 /* Cycles between accesses, for prefetchers that need time. */
 static const long gaps[] = { 0, 200 };
 
-/* One pattern's lines are looked for. */
+/* A pattern with its probed lines. */
 struct one {
     const struct plan *plan;
     long step, start, length, gap;

@@ -58,7 +58,7 @@ static void find_uses(struct compiler *c)
         const struct onnx_node *n = &c->g->node[i];
 
         c->is_needed[i] = !n->is_folded && is_wanted(c, n);
-        c->net->why_no_step[i] = n->is_folded ? known : c->is_needed[i] ? NULL : no_need;
+        c->net->no_step[i] = n->is_folded ? known : c->is_needed[i] ? NULL : no_need;
         for (size_t k = 0; k < n->n_in && c->is_needed[i]; k++)
             use(c, n->in[k], i);
     }
@@ -312,7 +312,7 @@ static int add_convolution(struct compiler *c, size_t node, struct conv_problem 
     struct net_step *s;
     int err;
 
-    if (pad != ONNX_NONE && c->is_done[pad] && !c->made[in] && !c->net->why_no_step[pad]) {
+    if (pad != ONNX_NONE && c->is_done[pad] && !c->made[in] && !c->net->no_step[pad]) {
         net_add_padding(c->g, &c->g->node[pad], p);
         add_to_chain(c, &ch, pad);
         in = c->g->node[pad].in[0];
@@ -379,7 +379,7 @@ static int add_view(struct compiler *c, size_t node)
     op_release(&call);
     lie_in(c->net, n->out[0], n->in[0], 0);
     c->made[n->out[0]] = c->made[n->in[0]];
-    c->net->why_no_step[node] = view;
+    c->net->no_step[node] = view;
     return 0;
 }
 
@@ -433,7 +433,7 @@ static void add_concatenation(struct compiler *c, size_t node)
         at += c->net->tensor[n->in[i]].bytes;
     }
     c->made[n->out[0]] = c->net->n_steps;
-    c->net->why_no_step[node] = in_place;
+    c->net->no_step[node] = in_place;
 }
 
 /* ---- all nodes ---- */
@@ -500,7 +500,7 @@ int net_compile(struct net *net, struct exp_why *why)
 
     init_tensors(net);
     net->step_of = net_own(net, g->n_nodes, sizeof *net->step_of);
-    net->why_no_step = net_own(net, g->n_nodes, sizeof *net->why_no_step);
+    net->no_step = net_own(net, g->n_nodes, sizeof *net->no_step);
     memset(net->step_of, 0xff, g->n_nodes * sizeof *net->step_of); /* ONNX_NONE */
     c.n_uses = net_own(net, g->n_values, sizeof *c.n_uses);
     c.user = net_own(net, g->n_values, sizeof *c.user);

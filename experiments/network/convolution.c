@@ -311,10 +311,10 @@ static int run_plugin(const struct net *net, const struct run *r, struct exp_why
 {
     struct net_conv *conv = r->step->conv;
     const uint64_t start = clock_of(net)();
-    const char *why_not = exp_plugin_run_lent(conv->plan.plugin.code, conv->number, &conv->plan, &conv->took_ns);
+    const char *refusal = exp_plugin_run_lent(conv->plan.outside.code, conv->number, &conv->plan, &conv->took_ns);
 
     conv->waited_ns = clock_of(net)() - start;
-    return why_not ? exp_fail(why, -ECANCELED, "node '%.100s': %s", r->step->name, why_not) : 0;
+    return refusal ? exp_fail(why, -ECANCELED, "node '%.100s': %s", r->step->name, refusal) : 0;
 }
 
 int64_t net_step_elsewhere_ns(const struct net_step *s)
@@ -373,12 +373,12 @@ int net_conv_open(const struct net *net, const struct net_step *s, struct exp_wh
     const struct net_conv *conv = s->conv;
     const struct bases base = bases_of(net);
     const struct conv_binding bind = net_conv_bind(net, base.of, s);
-    const char *why_not;
+    const char *refusal;
 
     if (conv->plan.algorithm != CONV_PLUGIN)
         return 0;
-    why_not = exp_plugin_open_lent(conv->plan.plugin.code, conv->number, &conv->plan, &bind, clock_of(net));
-    return why_not ? exp_fail(why, -ECANCELED, "node '%.100s': %s", s->name, why_not) : 0;
+    refusal = exp_plugin_open_lent(conv->plan.outside.code, conv->number, &conv->plan, &bind, clock_of(net));
+    return refusal ? exp_fail(why, -ECANCELED, "node '%.100s': %s", s->name, refusal) : 0;
 }
 
 int net_conv_run(const struct net *net, const struct net_step *s, struct exp_why *why)

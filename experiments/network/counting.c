@@ -58,20 +58,20 @@ static int count_network(struct ctr_counters *c, const struct net *net, struct n
 int net_study_count(struct net_study *s, const struct net_counting *o, struct exp_why *why)
 {
     struct ctr_counters *c = exp_new(1, sizeof *c);
-    char why_not[sizeof s->by->counted.why_not] = "";
+    char refusal[sizeof s->by->counted.missing.text] = "";
     int err = 0;
 
-    ctr_counters_open(c, o->source ? o->source : &ctr_source_perf, o->groups_dir, o->uarch, "COMMON", why_not,
-                      sizeof why_not);
+    ctr_counters_open(c, o->source ? o->source : &ctr_source_perf, o->groups_dir, o->uarch, "COMMON", refusal,
+                      sizeof refusal);
     for (size_t a = 0; a < s->n_algos && !err; a++) {
         struct net_by_algo *by = &s->by[a];
 
-        exp_say(by->counted.why_not, sizeof by->counted.why_not, "%s",
-                *by->timed.why_not ? by->timed.why_not
-                : s->n_threads > 1 ? "counted with one thread only"
-                : by->algo->plugin ? "its convolutions run in a process of their own"
-                                   : why_not);
-        if (!*by->counted.why_not)
+        exp_fail(&by->counted.missing, 0, "%s",
+                 *by->timed.missing.text ? by->timed.missing.text
+                 : s->n_threads > 1      ? "counted with one thread only"
+                 : by->algo->plugin      ? "its convolutions run in a process of their own"
+                                         : refusal);
+        if (!*by->counted.missing.text)
             err = count_network(c, by->timed.net, &by->counted, why);
     }
     ctr_counters_close(c);

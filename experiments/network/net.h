@@ -108,7 +108,7 @@ struct net {
     size_t n_not_finite;                /* convolutions run by plain loops, because weights have NaN or infinities */
     const char *not_finite;             /* the name of the first of these convolutions */
     size_t *step_of;                    /* of each node of the graph: its step; ONNX_NONE: no step */
-    const char **why_no_step;           /* of each node: why there is no step; NULL: there is a step */
+    const char **no_step;               /* of each node: why there is no step; NULL: there is a step */
     unsigned char *place[NET_N_PLACES]; /* memory, from net_load on; NULL before */
     bool is_lent;                       /* this memory is shared with a plug-in's process */
     struct sconv_team *team;

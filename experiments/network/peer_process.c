@@ -68,10 +68,10 @@ static int look(struct served *s, bool compares)
     struct exp_why why = { "" };
 
     if (compares && net_compare_peer(s->ask->like, s->library, &f->distance, &why))
-        exp_say(f->why_not[0], sizeof f->why_not[0], "%s", why.text);
+        exp_fail(&f->missing[0], 0, "%s", why.text);
     f->conv_share = net_peer_conv_share(s->ask->like, s->library, s->ask->optimises, s->ask->n_threads, &why);
     if (isnan(f->conv_share))
-        exp_say(f->why_not[1], sizeof f->why_not[1], "%s", why.text);
+        exp_fail(&f->missing[1], 0, "%s", why.text);
     return 0;
 }
 
@@ -229,7 +229,7 @@ static void take(struct net_peer_found *found, const struct shared *s, const str
     *found = s->found;
     found->version[sizeof found->version - 1] = '\0';
     for (size_t i = 0; i < 2; i++)
-        found->why_not[i][sizeof found->why_not[i] - 1] = '\0';
+        found->missing[i].text[sizeof found->missing[i].text - 1] = '\0';
     exp_text_clean(found->version);
     if (found->distance.worst_value >= g->n_values)
         found->distance = (struct net_distance){ .worst_value = ONNX_NONE };

@@ -28,7 +28,7 @@ struct net_peer_found {
     char version[32];
     struct net_distance distance; /* of net_compare_peer */
     double conv_share;            /* of net_peer_conv_share; NaN: not known */
-    char why_not[2][512];         /* why distance [0] and conv_share [1] are not known; "": known */
+    struct exp_why missing[2];    /* why distance [0] and conv_share [1] are not known; "": known */
 };
 
 /*

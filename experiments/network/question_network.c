@@ -35,7 +35,7 @@ struct session {
     struct exp_model model; /* name and file; without layers */
     struct net_study study;
     struct exp_why why_elsewhere;
-    const char *why_not_timed; /* NULL: timed */
+    const char *untimed; /* NULL: timed */
     struct exp_results results;
     char what[768];
     struct exp_why why;
@@ -146,7 +146,7 @@ static int read_graph(struct session *s)
     return 0;
 }
 
-static const char *why_not_timed(const struct session *s)
+static const char *untimed(const struct session *s)
 {
     if (!s->options.timing)
         return EXP_UNTIMED;
@@ -201,8 +201,8 @@ static void describe(struct session *s)
     exp_say(s->what, sizeof s->what, "%s (opset %lld), %s, simulated on %s; %s%s with %u thread%s; commit %s",
             s->graph->path, (long long)s->graph->opset, s->study.fuses ? "fused" : "not fused",
             *s->setup.machine.description ? s->setup.machine.description : s->setup.machine.name,
-            s->why_not_timed ? "not timed" : "timed on ", s->why_not_timed ? "" : cpu, o->threads,
-            o->threads == 1 ? "" : "s", *o->commit ? o->commit : "unknown");
+            s->untimed ? "not timed" : "timed on ", s->untimed ? "" : cpu, o->threads, o->threads == 1 ? "" : "s",
+            *o->commit ? o->commit : "unknown");
 }
 
 static int prepare(void *session)
@@ -220,10 +220,10 @@ static int prepare(void *session)
         err = plan(s);
     if (err)
         return err;
-    s->why_not_timed = why_not_timed(s);
-    if (!s->why_not_timed && exp_machine_why_not_here(&s->setup.machine, &s->why_elsewhere))
+    s->untimed = untimed(s);
+    if (!s->untimed && exp_machine_why_not_here(&s->setup.machine, &s->why_elsewhere))
         s->study.why_elsewhere = s->why_elsewhere.text;
-    exp_results_time(&s->results, s->why_not_timed);
+    exp_results_time(&s->results, s->untimed);
     describe(s);
     return 0;
 }
@@ -241,9 +241,9 @@ static int time_all(struct session *s, struct exp_progress *progress)
                                        .peer = o->peer,
                                        .peer_limit_s = o->peer_limit };
 
-    for (size_t a = 0; a < s->study.n_algos && s->why_not_timed; a++)
-        exp_say(s->study.by[a].timed.why_not, sizeof s->study.by[a].timed.why_not, "%s", s->why_not_timed);
-    return s->why_not_timed ? 0 : net_study_time(&s->study, &timing, progress, &s->why);
+    for (size_t a = 0; a < s->study.n_algos && s->untimed; a++)
+        exp_fail(&s->study.by[a].timed.missing, 0, "%s", s->untimed);
+    return s->untimed ? 0 : net_study_time(&s->study, &timing, progress, &s->why);
 }
 
 static int count_all(struct session *s)
@@ -266,7 +266,7 @@ static int work(void *session)
     seconds[EXP_WORK_REPLAY] = net_study_seconds(&s->study) / o->jobs;
     exp_forecast_add(&forecast, s->graph->name, seconds);
     exp_forecast_print(&forecast, stderr);
-    if (!s->why_not_timed)
+    if (!s->untimed)
         seconds[EXP_WORK_ROUNDS] =
             net_macs(s->study.by[0].variant[NET_AS_ASKED].net) * 1e-10 * (double)(rounds.most * s->study.n_algos);
     progress = exp_main_progress(seconds);
@@ -303,7 +303,7 @@ static int print_host(const void *session, FILE *out)
     const struct session *s = session;
     int err = ctr_hostinfo_print(out);
 
-    if (!s->why_not_timed)
+    if (!s->untimed)
         fprintf(out, "timed in %zu rounds by %s: %s\n", s->study.n_rounds, s->study.clock, exp_end_text(s->study.end));
     fprintf(out, "OpenBLAS: %s\n", s->setup.blas.handle ? s->setup.blas.config : s->setup.why_no_blas);
     fprintf(out, "SConv micro-kernel: %s\n", s->setup.ukr->name);

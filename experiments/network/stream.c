@@ -22,7 +22,7 @@ struct emitter {
 struct net_emitters {
     struct emitter *of; /* [n_steps]; of convolutions unused */
     size_t n;
-    const char *_Atomic why_not; /* why a plug-in's accesses cannot be recorded; NULL: none was refused */
+    const char *_Atomic refusal; /* why a plug-in's accesses cannot be recorded; NULL: none was refused */
 };
 
 /* ---- convolutions ---- */
@@ -76,7 +76,7 @@ static int emit_convolution(const struct net_stream_view *view, const struct net
     const struct conv_after after = net_conv_after(s->net, s->base, step);
     const bool is_fused = net_conv_has_after(conv);
     const bool is_apart = net_conv_is_apart(conv);
-    const char *why_not = NULL;
+    const char *refusal = NULL;
     struct other_input other = { { accept_other }, sink };
     const struct exp_replay_plan r = {
         .plan = &conv->plan,
@@ -86,12 +86,12 @@ static int emit_convolution(const struct net_stream_view *view, const struct net
         .after = is_fused && !is_apart ? &after : NULL,
         .after_sink = &other.sink,
         .pool = pool,
-        .why = &why_not,
+        .why = &refusal,
     };
     int err = exp_replay_plan(&r, sink, mac_instructions);
 
-    if (err == -ENOTSUP && why_not)
-        atomic_store(&s->emitters->why_not, why_not);
+    if (err == -ENOTSUP && refusal)
+        atomic_store(&s->emitters->refusal, refusal);
     if (!err && is_fused && is_apart)
         emit_whole_after(&conv->plan, setup->ukr->isa, &after, &other.sink);
     return err;
@@ -204,9 +204,9 @@ static double seconds(const void *ctx, size_t step)
            byte_seconds * (double)(bytes_of(net, s->in, s->n_in) + bytes_of(net, s->out, s->n_out));
 }
 
-const char *net_stream_why_not(const struct net_stream *s)
+const char *net_stream_refusal(const struct net_stream *s)
 {
-    return s->emitters ? atomic_load(&s->emitters->why_not) : NULL;
+    return s->emitters ? atomic_load(&s->emitters->refusal) : NULL;
 }
 
 const char *net_stream_source(const struct net_stream *s, size_t step)

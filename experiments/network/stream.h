@@ -45,7 +45,7 @@ double net_step_macs(const struct net *net, const struct net_step *s);
 double net_macs(const struct net *net); /* of all steps */
 
 /* Says why a step could not be emitted; simulating the step then returns -ENOTSUP. NULL: no step failed. */
-const char *net_stream_why_not(const struct net_stream *s);
+const char *net_stream_refusal(const struct net_stream *s);
 
 /* Says how the step's accesses are made: by replay of a plan, by the operator's own code, or by a model. */
 const char *net_stream_source(const struct net_stream *s, size_t step);

@@ -51,7 +51,7 @@ static bool reorder(struct net_simulated *x, const struct net_study *s, enum net
     return x->is_reordered;
 }
 
-/* Returns an error if the network as asked cannot be planned; a variant only notes why_not. */
+/* Returns an error if the network as asked cannot be planned; a variant only notes the reason. */
 static int plan_variant(struct net_study *s, struct net_by_algo *by, enum net_variant v, struct exp_why *why)
 {
     struct net_simulated *x = &by->variant[v];
@@ -61,32 +61,24 @@ static int plan_variant(struct net_study *s, struct net_by_algo *by, enum net_va
                                    .keeps_all = v == NET_NO_REUSE,
                                    .n_threads = 1,
                                    .now_ns = s->now_ns };
-    const char *why_not = s->scope == NET_SCOPE_NONE ? "SIMULATE=no was asked for"
+    const char *refusal = s->scope == NET_SCOPE_NONE ? "SIMULATE=no was asked for"
                           : by->algo->why_not_replay ? by->algo->why_not_replay(s->setup)
                                                      : NULL;
     int err;
 
     x->is_fused = o.fuses;
-    if (s->scope != NET_SCOPE_ALL && v != NET_AS_ASKED) {
-        exp_say(x->why_not, sizeof x->why_not, "SIMULATE=all was not asked for");
-        return 0;
-    }
-    if (!reorder(x, s, v)) {
-        exp_say(x->why_not, sizeof x->why_not, "the nodes stand in that order already");
-        return 0;
-    }
+    if (s->scope != NET_SCOPE_ALL && v != NET_AS_ASKED)
+        return exp_fail(&x->missing, 0, "SIMULATE=all was not asked for");
+    if (!reorder(x, s, v))
+        return exp_fail(&x->missing, 0, "the nodes stand in that order already");
     err = net_plan(&x->net, x->is_reordered ? &x->reordered : s->graph, &o, why);
-    if (!err && why_not)
-        exp_say(x->why_not, sizeof x->why_not, "%s", why_not);
+    if (!err && refusal)
+        exp_fail(&x->missing, 0, "%s", refusal);
     else if (!err)
         err = net_stream_init(&x->stream, x->net, why);
-    for (size_t i = 0; !err && !why_not && i < NET_N_VIEWS; i++)
+    for (size_t i = 0; !err && !refusal && i < NET_N_VIEWS; i++)
         x->steps[i] = net_stream_steps(&x->stream, i == NET_AS_IT_IS);
-    if (err && v != NET_AS_ASKED) {
-        exp_say(x->why_not, sizeof x->why_not, "%s", why->text);
-        return 0;
-    }
-    return err;
+    return err && v != NET_AS_ASKED ? exp_fail(&x->missing, 0, "%s", why->text) : err;
 }
 
 /* Plans the timed network; with a single thread, it is the simulated network. */
@@ -179,7 +171,7 @@ void net_study_release(struct net_study *s)
 static bool is_simulated(const struct net_study *s, const struct net_simulated *x, enum net_variant v,
                          enum net_view view)
 {
-    return x->net && !*x->why_not && (view == NET_CACHES_ALONE || (s->n_views > 1 && v == NET_AS_ASKED));
+    return x->net && !*x->missing.text && (view == NET_CACHES_ALONE || (s->n_views > 1 && v == NET_AS_ASKED));
 }
 
 static struct exp_sequence sequence_of(const struct net_study *s, const struct net_simulated *x, enum net_view view,
@@ -232,11 +224,11 @@ double net_study_seconds(const struct net_study *s)
 /* Removes the counts if a plug-in's process allows none, and notes the reason. */
 static void refuse(struct net_simulated *x)
 {
-    const char *why_not = x->net ? net_stream_why_not(&x->stream) : NULL;
+    const char *refusal = x->net ? net_stream_refusal(&x->stream) : NULL;
 
-    if (!why_not)
+    if (!refusal)
         return;
-    exp_say(x->why_not, sizeof x->why_not, "%s", why_not);
+    exp_fail(&x->missing, 0, "%s", refusal);
     for (int v = 0; v < NET_N_VIEWS; v++) {
         exp_sequence_release(&x->in_sequence[v]);
         exp_sequence_release(&x->alone[v]);
@@ -279,9 +271,9 @@ bool net_is_first_of_op(const struct net *net, size_t step)
     return true;
 }
 
-static const char *why_not_simulated(const struct net_simulated *x, enum net_view v)
+static const char *not_simulated(const struct net_simulated *x, enum net_view v)
 {
-    return *x->why_not ? x->why_not : x->in_sequence[v].counts ? NULL : "it was not simulated";
+    return *x->missing.text ? x->missing.text : x->in_sequence[v].counts ? NULL : "it was not simulated";
 }
 
 static void add_estimate(struct net_estimate *sum, const struct sim_machine *m, const struct exp_step_counts *c)
@@ -301,7 +293,7 @@ struct net_estimate net_estimate_of(const struct net_study *s, const struct net_
                                     const struct net_which *w)
 {
     const struct sim_machine *m = net_study_machine(s, v);
-    const char *why_not = why_not_simulated(x, v), *why = why_not ? why_not : exp_estimate_why_not(&s->setup->machine);
+    const char *refusal = not_simulated(x, v), *why = refusal ? refusal : exp_estimate_why_not(&s->setup->machine);
     struct net_estimate sum;
 
     sum.issue_cycles = sum.total_cycles = value_or(0, why);
@@ -354,7 +346,7 @@ struct net_lines net_lines_of(const struct net_study *s, const struct net_simula
                               const struct net_which *w)
 {
     const struct sim_machine *m = net_study_machine(s, v);
-    const char *why = why_not_simulated(x, v), *not_alone = *x->why_not ? x->why_not : NET_NOT_ALONE;
+    const char *why = not_simulated(x, v), *not_alone = *x->missing.text ? x->missing.text : NET_NOT_ALONE;
 
     return (struct net_lines){ lines_of(x->net, m, x->in_sequence[v].counts, level, w, why),
                                lines_of(x->net, m, x->alone[v].counts, level, w, not_alone),
@@ -381,10 +373,10 @@ static uint64_t *rounds_of(const struct net_timed *t, const struct net_which *w)
     return sum;
 }
 
-static struct net_times times_of(const uint64_t *ns, size_t n, const char *why_not)
+static struct net_times times_of(const uint64_t *ns, size_t n, const char *refusal)
 {
     const struct exp_times t = exp_times_of(ns, n);
-    const char *why = *why_not ? why_not : "it was not timed";
+    const char *why = *refusal ? refusal : "it was not timed";
 
     return (struct net_times){ value_if_finite(t.low_mean, why), value_if_finite(t.fastest, why),
                                value_if_finite(t.median, why) };
@@ -393,7 +385,7 @@ static struct net_times times_of(const uint64_t *ns, size_t n, const char *why_n
 struct net_times net_times_of(const struct net_timed *t, const struct net_which *w)
 {
     uint64_t *ns = rounds_of(t, w);
-    const struct net_times x = times_of(ns, t->n_rounds, t->why_not);
+    const struct net_times x = times_of(ns, t->n_rounds, t->missing.text);
 
     free(ns);
     return x;
@@ -401,7 +393,7 @@ struct net_times net_times_of(const struct net_timed *t, const struct net_which 
 
 struct net_times net_peer_times_of(const struct net_peer_timed *t)
 {
-    return times_of(t->whole_ns, t->n_rounds, t->why_not);
+    return times_of(t->whole_ns, t->n_rounds, t->missing.text);
 }
 
 const struct net_by_algo *net_study_base(const struct net_study *s)

@@ -48,7 +48,7 @@ const char *net_view_name(enum net_view v);
 
 /* A variant: a network by an algorithm, planned in a certain way. */
 struct net_simulated {
-    char why_not[256]; /* "": simulated */
+    struct exp_why missing; /* "": simulated */
     struct onnx_graph reordered;
     bool is_reordered, is_fused;
     struct net *net; /* NULL: the variant cannot be planned */
@@ -60,7 +60,7 @@ struct net_simulated {
 
 /* The rounds of a network by an algorithm. */
 struct net_timed {
-    char why_not[256];            /* "": it was timed */
+    struct exp_why missing;       /* "": timed */
     struct net *net;              /* with the requested threads; maybe the simulated network */
     uint64_t *whole_ns, *step_ns; /* [n_rounds]; [n_rounds][n_steps] */
     size_t n_rounds;
@@ -73,8 +73,8 @@ extern const char *const net_counted_names[NET_N_COUNTED]; /* of quantities (cou
 
 /* The counters' counts of each step. */
 struct net_counted {
-    char why_not[400]; /* "": counted */
-    double *value;     /* [n_steps][NET_N_COUNTED]; NaN: not counted */
+    struct exp_why missing; /* "": counted */
+    double *value;          /* [n_steps][NET_N_COUNTED]; NaN: not counted */
 };
 
 struct net_by_algo {
@@ -86,7 +86,8 @@ struct net_by_algo {
 
 /* Another runtime, timed in turns with the study's networks. */
 struct net_peer_timed {
-    char name[64], why_not[512]; /* "": nobody asked for a runtime; "": the runtime was timed */
+    char name[64];          /* "": nobody asked for a runtime */
+    struct exp_why missing; /* "": the runtime was timed */
     struct net_peer_found found;
     bool is_compared; /* found.distance is known: between the runtimes, not fused */
     uint64_t *whole_ns;

@@ -156,7 +156,7 @@ static void take_times(NETWORK *row, const struct row_at *at)
 {
     const struct net_timed *t = &at->by->timed;
     const struct exp_ratio whole = net_speedup(at->s, at->by, NULL), conv = net_speedup(at->s, at->by, &convolutions);
-    const char *why = or_none(t->why_not),
+    const char *why = or_none(t->missing.text),
                *otherwise = isnan(whole.value) ? "Base was not timed" : EXP_RATIO_NO_INTERVAL;
 
     row->times = net_times_of(t, NULL);
@@ -245,7 +245,7 @@ static void put_peer(struct exp_csv *csv, const struct net_study *s, const struc
 {
     const struct net_peer_timed *p = &s->peer;
     const struct value none = value_none("it is another runtime");
-    const char *why = or_none(p->why_not), *why_share = why ? why : or_none(p->found.why_not[1]);
+    const char *why = or_none(p->missing.text), *why_share = why ? why : or_none(p->found.missing[1].text);
     NETWORK row = { .key = { .model = s->name, .algo = p->name, .is_fused = s->fuses }, .paper = *paper };
 
     row.times = net_peer_times_of(p);
@@ -268,7 +268,7 @@ static void put_peer(struct exp_csv *csv, const struct net_study *s, const struc
 STEPS
 {
     struct keys key;
-    const char *source, *waits_for, *why_not;
+    const char *source, *waits_for, *refusal;
     char does[256], out[96];
     double macs, in_bytes, weight_bytes, out_bytes;
     struct value time, percent, wait[3], counted[NET_N_COUNTED];
@@ -301,7 +301,7 @@ static const struct rec_field node_fields[] = {
     NUMBER(STEPS, "counted_l1_lines", "lines", "brought into L1, whatever brought them", "perf_event", counted[0]),
     NUMBER(STEPS, "counted_l2_lines", "lines", "likewise into L2", "perf_event", counted[1]),
     NUMBER(STEPS, "counted_memory_lines", "lines", "read from memory", "perf_event", counted[2]),
-    { { "accesses", "", "where those of the simulation are from", "" }, REC_OR(STEPS, source, why_not) },
+    { { "accesses", "", "where those of the simulation are from", "" }, REC_OR(STEPS, source, refusal) },
 };
 
 const struct rec_table net_nodes_table = REC_TABLE("nodes.csv", node_fields, STEPS);
@@ -355,7 +355,7 @@ static void put_node(struct exp_csv *csv, const struct row_at *at)
     const struct net_step *step = &net->step[at->step];
     const struct net_which w = { .step = step };
     const struct net_counted *counted = &at->by->counted;
-    STEPS row = { .key = keys_of(at), .macs = net_step_macs(net, step), .why_not = or_none(at->x->why_not) };
+    STEPS row = { .key = keys_of(at), .macs = net_step_macs(net, step), .refusal = or_none(at->x->missing.text) };
 
     net_step_describe(net, step, row.does, sizeof row.does);
     take_shape(&row, net, step);
@@ -364,9 +364,10 @@ static void put_node(struct exp_csv *csv, const struct row_at *at)
     row.percent = ratio_of(row.time, net_times_of(&at->by->timed, NULL).low_mean, 100, "it has nothing to run");
     take_waits(&row, at, &w);
     for (size_t q = 0; q < NET_N_COUNTED; q++)
-        row.counted[q] = value_if_finite(counted->value ? counted->value[at->step * NET_N_COUNTED + q] : (double)NAN,
-                                         *counted->why_not ? counted->why_not : "this CPU's events do not tell");
-    row.source = row.why_not ? "" : net_stream_source(&at->x->stream, at->step);
+        row.counted[q] =
+            value_if_finite(counted->value ? counted->value[at->step * NET_N_COUNTED + q] : (double)NAN,
+                            *counted->missing.text ? counted->missing.text : "this CPU's events do not tell");
+    row.source = row.refusal ? "" : net_stream_source(&at->x->stream, at->step);
     rec_put(csv, &net_nodes_table, &row);
 }
 
@@ -464,11 +465,11 @@ static const char *variant_name(const struct net_simulated *x, enum net_variant 
 static void put_variant(struct exp_csv *csv, const struct row_at *at)
 {
     const struct net_simulated *x = at->x;
-    const char *why = x->net ? NULL : x->why_not;
+    const char *why = x->net ? NULL : x->missing.text;
     VARIANT row = { .key = keys_of(at), .variant = variant_name(x, at->variant) };
 
     /* A variant without a simulation has a single row, with the reason. */
-    if (!x->in_sequence[at->view].counts && (!*x->why_not || at->view != NET_CACHES_ALONE || at->level))
+    if (!x->in_sequence[at->view].counts && (!*x->missing.text || at->view != NET_CACHES_ALONE || at->level))
         return;
     row.n_steps = value_or(x->net ? (double)x->net->n_steps : 0, why);
     row.arena_bytes = value_or(x->net ? (double)x->net->place_bytes[NET_ARENA] : 0, why);
@@ -571,7 +572,7 @@ static void put_skipped(struct exp_csv *csv, const struct row_at *at)
         const struct onnx_node *n = &net->graph->node[i];
         const struct net_step *step = net->step_of[i] == ONNX_NONE ? NULL : &net->step[net->step_of[i]];
         const SKIPPED row = { .key = { .model = at->s->name, .node = n->name, .op = n->op },
-                              .reason = step ? "a part of another step" : net->why_no_step[i],
+                              .reason = step ? "a part of another step" : net->no_step[i],
                               .step = step ? step->name : "",
                               .number = n->number };
 

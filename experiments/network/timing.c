@@ -72,7 +72,7 @@ static int or_leave_out(struct net_timed *t, int err, const struct exp_why *why)
 {
     if (!err || !t->net->options.algo->plugin || err == -EINTR || exp_interrupted())
         return err;
-    exp_say(t->why_not, sizeof t->why_not, "%s", why->text);
+    exp_fail(&t->missing, 0, "%s", why->text);
     t->n_rounds = 0;
     return 0;
 }
@@ -87,7 +87,7 @@ static int run(void *ctx)
     uint64_t *step_ns = t->step_ns + t->n_rounds * t->net->n_steps, before = r->o->now_ns(), whole_ns = 0;
     int err = 0;
 
-    if (*t->why_not)
+    if (*t->missing.text)
         return 0;
     for (size_t i = 0; i < t->net->n_steps && !err; i++) {
         uint64_t after;
@@ -109,13 +109,13 @@ static int run(void *ctx)
 static int prepare(void *ctx)
 {
     const struct runner *r = ctx;
-    int err = *r->t->why_not ? 0 : compare_kept(r->t, r->why);
+    int err = *r->t->missing.text ? 0 : compare_kept(r->t, r->why);
 
     if (r->progress)
         exp_progress_begin(r->progress, EXP_WORK_ROUNDS, r->t->net->graph->name, "timing");
-    if (!err && !*r->t->why_not)
+    if (!err && !*r->t->missing.text)
         err = net_run(r->t->net, NULL, r->why);
-    if (!err && !*r->t->why_not)
+    if (!err && !*r->t->missing.text)
         net_spoil(r->t->net);
     return or_leave_out(r->t, err, r->why);
 }
@@ -174,12 +174,12 @@ static int compare(struct net_study *s, const struct net_by_algo *by, const stru
 static int get_ready(struct net_study *s, struct net_by_algo *by, const struct net_timing *o,
                      struct exp_progress *progress, struct exp_why *why)
 {
-    const char *why_not = exp_algo_why_not_run(by->algo, s->setup);
+    const char *refusal = exp_algo_why_not_run(by->algo, s->setup);
     int err;
 
-    if (why_not)
-        exp_say(by->timed.why_not, sizeof by->timed.why_not, "%s", why_not);
-    if (*by->timed.why_not)
+    if (refusal)
+        exp_fail(&by->timed.missing, 0, "%s", refusal);
+    if (*by->timed.missing.text)
         return 0;
     err = load(&by->timed, o, why);
     if (!err)
@@ -209,7 +209,7 @@ static int leave_out(struct peer_runner *r, int err, const struct exp_why *why)
     net_peer_end(r->process);
     r->process = NULL;
     s->peer.n_rounds = 0;
-    exp_say(s->peer.why_not, sizeof s->peer.why_not, "%s", why->text);
+    exp_fail(&s->peer.missing, 0, "%s", why->text);
     if (err == -EINTR)
         return exp_fail(r->why, err, "%s", why->text);
     exp_say_more(s->beside, sizeof s->beside, "%swithout ONNX Runtime: %.300s", *s->beside ? "; " : "", why->text);
@@ -243,7 +243,7 @@ static int prepare_peer(void *ctx)
 static const struct net *last_loaded(const struct net_study *s)
 {
     for (size_t a = s->n_algos; a-- > 0;) {
-        if (!*s->by[a].timed.why_not)
+        if (!*s->by[a].timed.missing.text)
             return s->by[a].timed.net;
     }
     return NULL;
@@ -253,12 +253,12 @@ static const struct net *last_loaded(const struct net_study *s)
 static void take_found(struct net_study *s, bool compares, const struct net_peer_found *f)
 {
     s->peer.found = *f;
-    s->peer.is_compared = compares && !*f->why_not[0];
+    s->peer.is_compared = compares && !*f->missing[0].text;
     if (s->peer.is_compared)
         say_distance(s, "not fused", &f->distance, s->peer.name);
     else if (compares)
         exp_say_more(s->beside, sizeof s->beside, "%snot beside ONNX Runtime: %.300s", *s->beside ? "; " : "",
-                     f->why_not[0]);
+                     f->missing[0].text);
 }
 
 /* Has a process load the library and take the graph. Returns 0, and why not in the study; -EINTR. */
@@ -283,7 +283,7 @@ static int open_peer(struct peer_runner *r)
     exp_say(s->peer.name, sizeof s->peer.name, "ONNX Runtime");
     err = net_peer_start(&r->process, &ask, &found, &why);
     if (err == -ENOENT || err == -ENOTSUP) { /* ONNX Runtime did not fail: the library is missing */
-        exp_say(s->peer.why_not, sizeof s->peer.why_not, "%s", why.text);
+        exp_fail(&s->peer.missing, 0, "%s", why.text);
         return 0;
     }
     if (err)
@@ -332,7 +332,7 @@ static int take_turns(struct net_study *s, const struct net_timing *o, struct ex
     for (size_t a = 0; a < s->n_algos; a++) {
         struct net_timed *t = &s->by[a].timed;
 
-        if (*t->why_not)
+        if (*t->missing.text)
             continue;
         t->whole_ns = exp_new(o->rounds.most + 1, sizeof *t->whole_ns);
         t->step_ns = exp_new((o->rounds.most + 1) * (t->net->n_steps + 1), sizeof *t->step_ns);

@@ -103,10 +103,10 @@ static void put_measured(struct trace *t, size_t thread, const struct net_by_alg
 
 /* ---- the whole ---- */
 
-static const char *why_not(const struct trace *t, enum process process, const struct net_by_algo *by)
+static const char *refusal(const struct trace *t, enum process process, const struct net_by_algo *by)
 {
     const struct net_simulated *x = &by->variant[NET_AS_ASKED];
-    const char *why = process == MEASURED ? by->timed.why_not
+    const char *why = process == MEASURED ? by->timed.missing.text
                                           : net_estimate_of(t->s, x, net_study_view(t->s, x), NULL).total_cycles.why;
 
     if (process == ESTIMATED && !why && !(t->s->setup->machine.issue.clock_ghz > 0))
@@ -121,7 +121,7 @@ static void put_process(struct trace *t, enum process process, const char *name,
         const struct net_by_algo *by = &t->s->by[a];
         const struct net *net = process == MEASURED ? by->timed.net : by->variant[NET_AS_ASKED].net;
         const struct exp_trace_row row = { process, process * ROWS + a };
-        const char *why = why_not(t, process, by);
+        const char *why = refusal(t, process, by);
         double at_us = 0;
 
         if (why) {

@@ -70,7 +70,7 @@ static void say_estimates(const struct net_study *s, const struct net_by_algo *b
 /* Prints an algorithm's times, else estimates, behind `before`. Returns whether there are any. */
 static bool say_speed(const struct net_study *s, const struct net_by_algo *by, const char *before, FILE *out)
 {
-    const bool is_timed = !*by->timed.why_not, is_estimated = value_is_known(cycles_of(s, by, NULL));
+    const bool is_timed = !*by->timed.missing.text, is_estimated = value_is_known(cycles_of(s, by, NULL));
 
     if (is_timed || is_estimated)
         fputs(before, out);
@@ -112,10 +112,10 @@ static void print_speed(const struct net_study *s, FILE *out)
             before = "; ";
     }
     if (!*before)
-        fprintf(out, "nothing was timed (%s), and there is no estimate (%s)", s->by[0].timed.why_not,
+        fprintf(out, "nothing was timed (%s), and there is no estimate (%s)", s->by[0].timed.missing.text,
                 cycles_of(s, &s->by[0], NULL).why);
     fprintf(out, ".");
-    if (*s->peer.name && !*s->peer.why_not)
+    if (*s->peer.name && !*s->peer.missing.text)
         say_peer(&s->peer, out);
     if (net_study_base(s))
         say_paper(s, out);
@@ -238,7 +238,7 @@ static void print_variants(const struct net_study *s, FILE *out)
     for (int v = NET_OTHER_FUSION; v < NET_N_VARIANTS; v++) {
         const struct net_simulated *x = &net_study_shown(s)->variant[v];
 
-        if (*x->why_not || !x->in_sequence[NET_CACHES_ALONE].counts)
+        if (*x->missing.text || !x->in_sequence[NET_CACHES_ALONE].counts)
             continue;
         fprintf(out, "%s%s ", before,
                 v != NET_OTHER_FUSION ? what[v]

@@ -19,7 +19,7 @@ static bool may_visit(const struct infer *c, size_t elements)
     return true;
 }
 
-/* Returns memory for the elements of a value; NULL: they would be too many, or are no numbers. */
+/* Returns memory for the elements of a value; NULL: too many elements, or no numbers. */
 static void *make(const struct infer *c, const struct onnx_value *v)
 {
     const size_t bytes = v->elements * onnx_type_bytes(v->type);
@@ -36,7 +36,7 @@ static void set_data(struct onnx_value *v, const void *data)
     v->bytes = data ? v->elements * onnx_type_bytes(v->type) : 0;
 }
 
-/* What an element may be: whole numbers of all types fit into the first. */
+/* An element: whole numbers of all types fit into the first member. */
 struct number {
     int64_t i;
     double f;
@@ -66,12 +66,12 @@ static bool is_float(const struct onnx_value *v)
     return v->type == ONNX_FLOAT;
 }
 
-/* ---- walking through an array that is read in another order ---- */
+/* ---- walking through an array in a permuted order ---- */
 
 struct cursor {
     size_t n;
     int64_t dim[ONNX_MAX_DIMS], count[ONNX_MAX_DIMS];
-    int64_t stride[ONNX_MAX_DIMS]; /* in elements of the array that is read */
+    int64_t stride[ONNX_MAX_DIMS]; /* in elements of the read array */
     int64_t at;
 };
 
@@ -179,7 +179,7 @@ static void fold_slice(const struct infer *c, struct onnx_value *out)
 
         from = from < 0 ? 0 : from >= in->dim[at] ? in->dim[at] - (by < 0) : from;
         w.at += from * w.stride[at];
-        w.stride[at] *= out->dim[at] > 1 ? by : 0; /* a step that is not taken may be any number */
+        w.stride[at] *= out->dim[at] > 1 ? by : 0; /* a step may be any number */
     }
     memcpy(w.dim, out->dim, sizeof w.dim);
     copy_walk(c, in, out, w);
@@ -243,7 +243,7 @@ static void fold_split(const struct infer *c, struct onnx_value *out)
         uint8_t *data = part && !in->is_filled ? make(c, part) : NULL;
 
         if (!part)
-            return; /* its length is not known */
+            return; /* the length is not known */
         for (size_t o = 0; o < to.outer && data && part->elements; o++)
             memcpy(data + o * to.size * to.inner, (const uint8_t *)in->data + (o * from.size + at) * from.inner,
                    to.size * to.inner);
@@ -267,7 +267,7 @@ static void fold_gather(const struct infer *c, struct onnx_value *out)
             const int64_t index = onnx_element_int(indices, i), at = index < 0 ? index + (int64_t)b.size : index;
 
             if (at < 0 || at >= (int64_t)b.size)
-                return; /* who runs it says so */
+                return; /* the run refuses the node */
             memcpy(data + (o * indices->elements + i) * b.inner,
                    (const uint8_t *)in->data + (o * b.size + (size_t)at) * b.inner, b.inner);
         }
@@ -352,7 +352,7 @@ static int64_t divide(int64_t a, int64_t b)
     return !b ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
 }
 
-/* As Python's %: the sign is that of b. */
+/* As Python's %: the sign of b. */
 static int64_t modulo(int64_t a, int64_t b)
 {
     const int64_t rest = b == -1 || !b ? 0 : a % b;
@@ -473,7 +473,7 @@ static bool compare(enum operation op, struct number a, struct number b, bool fl
     }
 }
 
-/* Returns a number as a whole one; 0 where it has none. */
+/* Returns a number as a whole number; 0 for NaN and infinities. */
 static int64_t whole(double x)
 {
     return fabs(x) < 0x1p63 ? (int64_t)x : 0;
@@ -531,7 +531,7 @@ static double reduce_alike(enum operation op, double x, double n)
     return op == ADD ? x * n : op == MUL ? pow(x, n) : x;
 }
 
-/* Reduces all elements to one: the only way in which shape arithmetic does it. */
+/* Reduces all elements to a single element: enough for shape arithmetic. */
 static void fold_reduce(const struct infer *c, struct onnx_value *out, enum operation op)
 {
     const struct onnx_value *in = infer_in(c, 0);
@@ -563,7 +563,7 @@ struct folding {
     void (*fold)(const struct infer *c, struct onnx_value *out);
     void (*compute)(const struct infer *c, struct onnx_value *out, enum operation op); /* or this one */
     enum operation operation;
-    bool takes_any; /* its inputs need not be constant */
+    bool takes_any; /* the inputs need not be constant */
 };
 
 static const struct folding foldings[] = {

@@ -166,7 +166,7 @@ bool onnx_is_constant(const struct onnx_value *v)
     return v->data || v->is_filled;
 }
 
-/* One element of each type: how it is read as a number. */
+/* The conversion of an element of each type to a number. */
 #define ELEMENT(type) (((const type *)v->data)[i])
 #define READ(as)                                                                                                       \
     switch (v->type) {                                                                                                 \
@@ -193,7 +193,7 @@ bool onnx_is_constant(const struct onnx_value *v)
         return 0;                                                                                                      \
     }
 
-/* Returns a float as an integer; what has none is the nearest. */
+/* Returns a float as the nearest integer. */
 static int64_t to_int(double x)
 {
     if (x != x)
@@ -218,7 +218,7 @@ int64_t onnx_element_int(const struct onnx_value *v, size_t i)
     return v->type == ONNX_FLOAT ? to_int(onnx_element(v, i)) : stored_int(v, i);
 }
 
-/* ---- types that run as another type ---- */
+/* ---- types that run as floats ---- */
 
 static void mark_types(const struct onnx_graph *g, const size_t *list, size_t n, bool *is_there)
 {
@@ -252,7 +252,7 @@ void onnx_say_types(const struct onnx_graph *g, char *text, size_t bytes)
         exp_say_more(text, bytes, " in the file run as float (fp32) here.");
 }
 
-/* ---- what opsets say in different ways ---- */
+/* ---- differences of opsets ---- */
 
 int onnx_list(const struct onnx_graph *g, const struct onnx_node *n, const char *name, size_t in,
               struct onnx_list *list)

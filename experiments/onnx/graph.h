@@ -1,6 +1,6 @@
 /*
  * A network read from an .onnx file (ONNX_OLDEST_OPSET to ONNX_NEWEST_OPSET), ready to be run: every value has a type
- * and a static shape, nodes stand in topological order, and values that can be known before a run are constants.
+ * and a static shape, nodes stand in topological order, and values known before a run are constants.
  *
  *     struct onnx_graph *g;
  *     if (!onnx_read(&g, "net.onnx", &(struct onnx_ask){ .batch = 1 }, &why)) {
@@ -24,12 +24,12 @@
 #include "experiments/base/error.h"
 #include "kernels/shape/problem.h"
 
-/* The opsets that can be read. Code for a particular opset asks graph->opset. */
+/* The readable opsets. Code for an opset reads graph->opset. */
 enum { ONNX_OLDEST_OPSET = 1, ONNX_NEWEST_OPSET = 24 };
 
 enum { ONNX_MAX_DIMS = 8 };
 
-/* The index of an input or output that is left out, and the producer of what no node makes. */
+/* The index of a missing input or output, and the producer of a value without a node. */
 #define ONNX_NONE SIZE_MAX
 
 /* Types of elements, numbered as in the file format. */
@@ -64,23 +64,22 @@ enum onnx_type {
     ONNX_N_TYPES
 };
 
-/* A value: an input of the network, a constant, or what a node makes. */
+/* A value: an input of the network, a constant, or an output of a node. */
 struct onnx_value {
     const char *name;
     /*
-     * FLOAT16, BFLOAT16 and DOUBLE are run in floats: `type` is ONNX_FLOAT then, data are floats, and `stored` is what
-     * the file says. Otherwise they are the same.
+     * FLOAT16, BFLOAT16 and DOUBLE are run in floats: `type` is ONNX_FLOAT then, data are floats, and `stored` is the
+     * file's type. For further types both are equal.
      */
     enum onnx_type type, stored;
     bool has_shape;
     size_t n_dims; /* 0: a scalar */
     int64_t dim[ONNX_MAX_DIMS];
-    size_t elements; /* product of the dimensions; it fits, and so do its bytes */
+    size_t elements; /* product of the dimensions; the product and its bytes fit */
 
     /*
-     * A constant has data (an initializer, Constant, or folded): dense, row-major, aligned to 16 bytes. Floats that
-     * the file describes by one number (ConstantOfShape) have no data: is_filled, and all are `fill`. Each is one or
-     * none of the two.
+     * A constant has data (an initializer, Constant, or folded): dense, row-major, aligned to 16 bytes. Floats from a
+     * ConstantOfShape have no data: is_filled, and all are `fill`. A value has data, or is filled, or neither.
      */
     const void *data;
     size_t bytes; /* of data */
@@ -114,17 +113,18 @@ struct onnx_attribute {
 };
 
 struct onnx_node {
-    const char *name;   /* never empty: where the file has none, that of its first output */
+    const char *name;   /* never empty: if the file has no name, the first output's name */
     const char *op;     /* "Conv" */
     const char *domain; /* "": the standard operators */
     size_t n_in, n_out;
-    const size_t *in, *out; /* values; ONNX_NONE where one is left out */
+    const size_t *in, *out; /* values; ONNX_NONE for a missing value */
     size_t n_attributes;
     const struct onnx_attribute *attribute;
     size_t number;            /* in the file, from 1 */
-    bool is_folded;           /* all its outputs are constants: there is nothing to run */
-    const char *why_no_shape; /* one line; NULL: all its outputs have shapes */
-    const char *why_unread;   /* one line: what is not understood, even where the file states shapes; NULL: nothing */
+    bool is_folded;           /* all outputs are constants: nothing to run */
+    const char *why_no_shape; /* a line; NULL: all outputs have shapes */
+    const char *
+        why_unread; /* a line: the part that is not understood, even if the file states shapes; NULL: all is understood */
 };
 
 struct onnx_graph {
@@ -133,16 +133,16 @@ struct onnx_graph {
     int64_t opset, ir_version;
     struct onnx_value *value;
     size_t n_values;
-    struct onnx_node *node; /* in topological order: that of the file wherever it is one */
+    struct onnx_node *node; /* in topological order: the file's order if possible */
     size_t n_nodes;
     const size_t *input, *output; /* values of the network */
     size_t n_inputs, n_outputs;
 };
 
-/* Says what a file leaves open. */
+/* Values for the open parts of a file. */
 struct onnx_ask {
     /*
-     * The first dimension of every input of at least 2, and of reshapes to a batch that it replaces; 0: the file's,
+     * The first dimension of every input of at least 2, and of reshapes to the replaced batch; 0: the file's batch,
      * else 1.
      */
     size_t batch;
@@ -150,24 +150,24 @@ struct onnx_ask {
         *input; /* "3x224x224": dimensions of the first input behind the batch, or "x=3x224x224,y=10"; "" or NULL: the
                           file's */
     /*
-     * Allows external data to be links out of the file's folder: from the folder `snapshots`, which contains the file,
-     * into the folder `blobs` beside `snapshots`, as huggingface_hub lays out its cache. Without `links`, external data
-     * must stay in the file's folder.
+     * Allows external data to be links out of the file's folder: from the folder `snapshots` into the folder `blobs`
+     * beside `snapshots`, as in the cache of huggingface_hub. Without `links`, external data must stay in the file's
+     * folder.
      */
     bool links;
 };
 
 /*
- * Reads a file, infers all shapes, and folds what is constant. Returns 0; -errno of reading; -EINVAL or -EOVERFLOW
- * for what is malformed, contradicts itself or is too large; with a line in why that names file and node. *g is
- * NULL on failure. Data of raw tensors are not copied a second time.
+ * Reads a file, infers all shapes, and folds constants. Returns 0; -errno of reading; -EINVAL or -EOVERFLOW for a file
+ * that is malformed, contradicts itself or is too large; a line in why names file and node. *g is NULL on failure. Data
+ * of raw tensors are not copied a second time.
  */
 int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *ask, struct exp_why *why);
 
 /*
- * Reads tensors that stand beside a network, as the model zoo and ONNX's own tests have them: input_0.pb, input_1.pb,
- * ... and output_0.pb, ... of a folder. They are the inputs and outputs of a graph without nodes; a name may be "".
- * Returns as onnx_read; -ENOENT: there are none.
+ * Reads tensors from a folder beside a network, as in the model zoo and ONNX's own tests: input_0.pb, input_1.pb, ...
+ * and output_0.pb, ... The tensors become inputs and outputs of a graph without nodes; a name may be "". Returns as
+ * onnx_read; -ENOENT: no tensors.
  */
 int onnx_read_tensors(struct onnx_graph **g, const char *folder, struct exp_why *why);
 
@@ -175,7 +175,7 @@ void onnx_free(struct onnx_graph *g); /* NULL is fine */
 
 /* ---- nodes ---- */
 
-/* Tells whether a node is this standard operator and all its attributes are understood. */
+/* Tells whether a node is the standard operator `op` with attributes that are all understood. */
 bool onnx_is(const struct onnx_node *n, const char *op);
 
 /* Tells whether a node is a forward convolution: Conv, or ONNX Runtime's FusedConv (a Conv with an activation). */
@@ -185,11 +185,11 @@ bool onnx_is_fused_conv(const struct onnx_node *n);
 /* Returns advice on an unknown operator, as "; it is ..."; "": there is no advice. */
 const char *onnx_hint(const struct onnx_node *n);
 
-/* Return a node's input or output; NULL: it is left out or beyond the last. */
+/* Return a node's input or output; NULL: missing or beyond the last. */
 const struct onnx_value *onnx_in(const struct onnx_graph *g, const struct onnx_node *n, size_t i);
 const struct onnx_value *onnx_out(const struct onnx_graph *g, const struct onnx_node *n, size_t i);
 
-/* Return an attribute of this kind, or what stands for it where there is none. */
+/* Return an attribute of a kind, or `otherwise` if the node has no attribute of the name. */
 const struct onnx_attribute *onnx_attribute(const struct onnx_node *n, const char *name);
 int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise);
 float onnx_float(const struct onnx_node *n, const char *name, float otherwise);
@@ -208,7 +208,7 @@ bool onnx_is_constant(const struct onnx_value *v);
 int64_t onnx_element_int(const struct onnx_value *v, size_t i);
 double onnx_element(const struct onnx_value *v, size_t i);
 
-/* Gives a constant that is filled data of its own, which live as long as the graph and may be changed. Returns them. */
+/* Gives a filled constant its own data. The data have the life of the graph and may be changed. Returns the data. */
 float *onnx_make_data(struct onnx_graph *g, size_t value);
 
 /* Returns how large an element is; 0: no number. */
@@ -216,8 +216,8 @@ size_t onnx_type_bytes(enum onnx_type type);
 const char *onnx_type_name(enum onnx_type type); /* "float" */
 
 /*
- * Writes a sentence about types of the file that run as another type: "Elements of float16 in the file run as float
- * (fp32) here."; "": there are none. Scalars, and constants that no node reads in a run, do not count.
+ * Writes a sentence about types of the file that run as floats: "Elements of float16 in the file run as float (fp32)
+ * here."; "": none. Scalars, and constants without a reader in a run, do not count.
  */
 void onnx_say_types(const struct onnx_graph *g, char *text, size_t bytes);
 
@@ -232,13 +232,16 @@ struct onnx_list {
 };
 
 /*
- * Reads a list that is an attribute in old opsets and an input in new ones ("axes" of Squeeze, "pads" of Pad, "starts"
- * of Slice); `in` is the number of that input. Returns 0; -EINVAL: the input is no constant, or the list is too long.
+ * Reads a list, an attribute in old opsets and an input in new opsets ("axes" of Squeeze, "pads" of Pad, "starts" of
+ * Slice); `in` is the number of the input. Returns 0; -EINVAL: the input is no constant, or the list is too long.
  */
 int onnx_list(const struct onnx_graph *g, const struct onnx_node *n, const char *name, size_t in,
               struct onnx_list *list);
 
-/* Does the same for a number ("min" of Clip, "value" of Pad): otherwise, if there is neither. -EINVAL: no constant. */
+/*
+ * Reads a number in the same way ("min" of Clip, "value" of Pad); `otherwise` if there is neither attribute nor input.
+ * -EINVAL: no constant.
+ */
 int onnx_number(const struct onnx_graph *g, const struct onnx_node *n, const char *name, size_t in, double otherwise,
                 double *number);
 
@@ -257,8 +260,8 @@ struct onnx_window {
 int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct onnx_window *w, struct exp_why *why);
 
 /*
- * Makes a convolution's shape of a Conv; of a 1-D one, as one of height 1. Returns 0, or -EINVAL or as
- * conv_problem_finish with the reason in why: no Conv, no planes, no shape.
+ * Makes a convolution's shape of a Conv; of a 1-D Conv with height 1. Returns 0, or -EINVAL or as conv_problem_finish
+ * with the reason in why: no Conv, no planes, no shape.
  */
 int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, struct conv_problem *p,
                       struct exp_why *why);
@@ -266,7 +269,7 @@ int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, str
 /* The axes resized by a Resize or Upsample: all dimensions, or the attribute "axes" in the attribute's order. */
 struct onnx_resized {
     size_t n, axis[ONNX_MAX_DIMS];
-    double kept; /* the common scale, where keep_aspect_ratio_policy derives one from the sizes; else 0 */
+    double kept; /* the common scale, if keep_aspect_ratio_policy derives a scale from the sizes; else 0 */
 };
 
 /*
@@ -275,22 +278,22 @@ struct onnx_resized {
  */
 int onnx_resized(const struct onnx_graph *g, const struct onnx_node *n, struct onnx_resized *r, struct exp_why *why);
 
-/* ---- written: as an ONNX model in memory, with its weights as they are now ---- */
+/* ---- writing: an ONNX model in memory, with the present weights ---- */
 
 struct onnx_bytes {
     uint8_t *data; /* to be freed */
     size_t bytes;
 };
 
-/* Says which values the model hands out. */
+/* The outputs of the model. */
 struct onnx_outputs {
     const size_t *value;
     size_t n;
 };
 
 /*
- * Writes nodes that are left after folding, and constants that they read. Returns 0; -ENOTSUP or -EOVERFLOW with one
- * line in why.
+ * Writes the nodes left after folding, and the constants of these nodes. Returns 0; -ENOTSUP or -EOVERFLOW with a line
+ * in why.
  */
 int onnx_write(struct onnx_bytes *model, const struct onnx_graph *g, const struct onnx_outputs *outputs,
                struct exp_why *why);

@@ -1,4 +1,4 @@
-/* Shapes and types: which rule an operator has, and what rules are made of. */
+/* Shapes and types: the table of operators and rules, and functions shared by rules. */
 #include "experiments/onnx/infer.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what rules say ---- */
+/* ---- results of rules ---- */
 
 int infer_wrong(const struct infer *c, const char *format, ...)
 {
@@ -153,12 +153,12 @@ int infer_tensor(const struct infer *c, const char *name, struct onnx_value *v)
 enum { MANY = INT32_MAX };
 
 /*
- * The attributes of all opsets, each with the letters of its kinds (kind_letters); attributes of the first opsets that
- * do not change values (consumed_inputs) are included.
+ * The attributes of all opsets, each with the letters of its kinds (kind_letters); attributes of the first opsets
+ * without effect on values (consumed_inputs) are included.
  */
 struct rule {
     const char *op;
-    size_t n_in, most_in; /* inputs that every node has, and the most inputs of any opset */
+    size_t n_in, most_in; /* the least and the most inputs, over all opsets */
     int (*infer)(const struct infer *c);
     const char *attributes;
 };
@@ -338,7 +338,7 @@ static const struct rule *find_rule(const struct onnx_node *n)
     return *n->domain ? NULL : bsearch(n->op, rules, N_RULES, sizeof rules[0], compare_rule);
 }
 
-/* Operators of other domains that are read like standard operators. */
+/* Operators of further domains, read like standard operators. */
 static const struct rule foreign_rules[] = {
     { "FusedConv", 2, 4, rule_conv,
       "activation:s activation_params:F auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I" },

@@ -1,10 +1,10 @@
-/* What rules of operators say of types and shapes. Each is called when its inputs that are there have shapes. */
+/* Rules for types and shapes. A rule is called when all present inputs have shapes. */
 #ifndef EXPERIMENTS_ONNX_INFER_H
 #define EXPERIMENTS_ONNX_INFER_H
 
 #include "experiments/onnx/reading.h"
 
-/* A node while it is inferred. */
+/* A node during inference. */
 struct infer {
     struct onnx_reading *r;
     struct onnx_graph *g;
@@ -19,35 +19,35 @@ enum { INFER_NO_SHAPE = 1 };
 int infer_wrong(const struct infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));   /* -EINVAL */
 int infer_unknown(const struct infer *c, const char *format, ...) __attribute__((format(printf, 2, 3))); /* NO_SHAPE */
 
-/* As infer_unknown; also marks the node as not understood: a shape that the file states does not help. */
+/* As infer_unknown; also marks the node as not understood: a shape in the file does not help. */
 int infer_unread(const struct infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns an input that has a shape, or NULL. */
+/* Returns an input with a shape, or NULL. */
 static inline const struct onnx_value *infer_in(const struct infer *c, size_t i)
 {
     return onnx_in(c->g, c->n, i);
 }
 
-/* Returns an output, or NULL if it is left out. */
+/* Returns an output, or NULL if missing. */
 static inline struct onnx_value *infer_out(const struct infer *c, size_t i)
 {
     return i < c->n->n_out && c->n->out[i] != ONNX_NONE ? &c->g->value[c->n->out[i]] : NULL;
 }
 
-/* Set type and shape of an output, unless it is left out; as those of a value. */
+/* Set type and shape of an output, unless missing; the second as the type and shape of a value. */
 int infer_set(const struct infer *c, size_t out, enum onnx_type stored, size_t n_dims, const int64_t *dim);
 int infer_like(const struct infer *c, size_t out, const struct onnx_value *v);
 
-/* Makes an axis that may count from the end one of 0 .. n-1. */
+/* Turns an axis, maybe counted from the end, into 0 .. n-1. */
 int infer_axis(const struct infer *c, int64_t axis, size_t n, size_t *at);
 
-/* Reads a list of axes, each once: which[i] for each of n. */
+/* Reads a list of axes, each once: which[i] for axis i of n. */
 int infer_axes(const struct infer *c, const struct onnx_list *list, size_t n, bool *which);
 
-/* Reads a list that is an attribute or an input. NO_SHAPE if it depends on data. */
+/* Reads a list from an attribute or an input. NO_SHAPE if the list depends on data. */
 int infer_list(const struct infer *c, const char *name, size_t in, struct onnx_list *list);
 
-/* Broadcasts b to *to, a shape of *n dimensions. Returns whether they fit. */
+/* Broadcasts b to *to, a shape of *n dimensions. Returns whether the shapes fit. */
 bool infer_broadcast(size_t *n, int64_t *to, const struct onnx_value *b);
 
 /* The constant tensor of an attribute. Returns 0, -errno, or NO_SHAPE if there is none. */
@@ -68,11 +68,11 @@ int rule_grid_sample(const struct infer *c);
 
 int rule_same(const struct infer *c);
 int rule_same_bool(const struct infer *c);
-int rule_axis(const struct infer *c); /* the same, along an axis */
+int rule_axis(const struct infer *c); /* one dimension, along an axis */
 int rule_dropout(const struct infer *c);
 int rule_batch_norm(const struct infer *c);
 int rule_group_norm(const struct infer *c);
-int rule_channels(const struct infer *c); /* the same, with parameters of each channel */
+int rule_channels(const struct infer *c); /* with parameters of each channel */
 int rule_layer_norm(const struct infer *c);
 int rule_binary(const struct infer *c);
 int rule_compare(const struct infer *c);
@@ -110,12 +110,12 @@ int rule_one_hot(const struct infer *c);
 int rule_eye_like(const struct infer *c);
 int rule_top_k(const struct infer *c);
 int rule_det(const struct infer *c);
-int rule_depends(const struct infer *c); /* how many elements there are depends on them */
+int rule_depends(const struct infer *c); /* the number of elements depends on the data */
 
-/* Returns the i-th name, in alphabetical order, of the operators that have a rule; NULL behind the last. */
+/* Returns the i-th name, in alphabetical order, of the operators with a rule; NULL behind the last. */
 const char *infer_operator(size_t i);
 
-/* Makes the outputs of a node constants, if they follow from its inputs and are not too many. */
+/* Folds a node: makes its outputs constants, if the inputs are known and the elements are not too many. */
 void infer_fold(const struct infer *c);
 
 #endif

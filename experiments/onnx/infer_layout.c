@@ -1,4 +1,4 @@
-/* Rules of what moves elements and computes none. */
+/* Rules of operators that move elements. */
 #include <string.h>
 
 #include "experiments/onnx/infer.h"
@@ -29,7 +29,7 @@ int rule_concat(const struct infer *c)
 
 /* ---- split ---- */
 
-/* The length of each part, where the file does not say it: all alike, and what is left for the last. */
+/* The length of each part, if not in the file: equal parts, and the rest for the last. */
 static int part_evenly(const struct infer *c, int64_t size, struct onnx_list *part)
 {
     const size_t n = c->n->n_out;
@@ -88,7 +88,7 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* Counts what a slice of a dimension takes. */
+/* Counts the elements of a slice of a dimension. */
 static int64_t count_slice(int64_t size, int64_t start, int64_t end, int64_t step)
 {
     uint64_t span, stride;
@@ -108,7 +108,7 @@ static int64_t count_slice(int64_t size, int64_t start, int64_t end, int64_t ste
     return (int64_t)((span - 1) / stride) + 1;
 }
 
-/* Reads starts, ends, axes and steps, which are one as long as the other. */
+/* Reads starts, ends, axes and steps, lists of equal length. */
 static int read_slices(const struct infer *c, struct onnx_list *start, struct onnx_list *end, struct onnx_list *axes,
                        struct onnx_list *step)
 {
@@ -154,7 +154,7 @@ int rule_slice(const struct infer *c)
 
 /* ---- pad ---- */
 
-/* Which axes are padded, in which order: all, or those of an input. */
+/* The padded axes in order: all, or the axes of an input. */
 static int read_padded(const struct infer *c, size_t n_dims, size_t n, size_t *axis)
 {
     struct onnx_list axes = { 0 };
@@ -207,7 +207,7 @@ static int cannot_reshape(const struct infer *c, const struct onnx_value *to)
     return infer_wrong(c, "a shape of %s cannot become %s", from_text, to_text);
 }
 
-/* Sets the one dimension that is -1, if there is one, to what makes the elements as many. */
+/* Sets the dimension of -1, if any, from the number of elements. */
 static int complete(const struct infer *c, const struct onnx_value *asked)
 {
     const size_t elements = infer_in(c, 0)->elements;
@@ -233,7 +233,7 @@ static int complete(const struct infer *c, const struct onnx_value *asked)
     return infer_set(c, 0, infer_in(c, 0)->stored, to.n_dims, to.dim);
 }
 
-/* Tells whether a new shape is that of the file's batch, and the input has the one that was asked for. */
+/* Tells whether a new shape has the file's batch, while the input has the requested batch. */
 static bool says_old_batch(const struct infer *c, const struct onnx_list *list)
 {
     const struct onnx_value *in = infer_in(c, 0);
@@ -245,12 +245,12 @@ static bool says_old_batch(const struct infer *c, const struct onnx_list *list)
     for (size_t i = 0; i < list->n; i++) {
         to.dim[i] = i ? list->at[i] : c->r->batch;
         if (to.dim[i] <= 0)
-            return true; /* what is left is not known yet: the batch is no part of it */
+            return true; /* without the batch, as the rest is not known yet */
     }
     return !onnx_count_elements(&to) && to.elements == in->elements;
 }
 
-/* Replaces the batch in the new shape, and in the constant that says it. */
+/* Replaces the batch in the new shape, and in the constant of the shape. */
 static void replace_batch(const struct infer *c, struct onnx_list *list)
 {
     struct onnx_value *v = c->n->n_in > 1 && c->n->in[1] != ONNX_NONE ? &c->g->value[c->n->in[1]] : NULL;

@@ -1,4 +1,4 @@
-/* Rules of what computes elements: one by one, along axes, or as matrices. */
+/* Rules of operators that compute elements: by element, along axes, or as matrices. */
 #include <string.h>
 
 #include "experiments/onnx/infer.h"
@@ -21,7 +21,7 @@ int rule_axis(const struct infer *c)
     size_t axis;
     int err = infer_axis(c, onnx_int(c->n, "axis", c->g->opset < 13 ? 1 : -1), in->n_dims, &axis);
 
-    /* In old opsets the axis splits dimensions into two: it may stand behind the last. */
+    /* In old opsets the axis splits dimensions into two: the axis may stand behind the last dimension. */
     if (err && c->g->opset < 13 && onnx_int(c->n, "axis", 1) == (int64_t)in->n_dims)
         err = 0;
     return err ? err : infer_like(c, 0, in);
@@ -35,7 +35,7 @@ int rule_dropout(const struct infer *c)
     return err ? err : infer_set(c, 1, c->g->opset < 10 ? in->stored : ONNX_BOOL, in->n_dims, in->dim);
 }
 
-/* Checks that inputs from the second on have an element for each channel. */
+/* Checks inputs from the second on for an element per channel. */
 static int check_channels(const struct infer *c, size_t n_parameters)
 {
     const struct onnx_value *in = infer_in(c, 0);
@@ -77,7 +77,7 @@ int rule_group_norm(const struct infer *c)
 
 int rule_batch_norm(const struct infer *c)
 {
-    /* In opsets before 9 it may have a mean of each element. */
+    /* Before opset 9 the mean may have an element for each element. */
     int err = onnx_int(c->n, "spatial", 1) ? check_channels(c, 4) : 0;
 
     err = err ? err : rule_same(c);
@@ -112,7 +112,7 @@ static int does_not_fit(const struct infer *c, const struct onnx_value *a, const
     return infer_wrong(c, "shapes %s and %s do not fit", x, y);
 }
 
-/* Broadcasts the inputs from `first` on to one shape. */
+/* Broadcasts the inputs from `first` on to a common shape. */
 static int broadcast(const struct infer *c, size_t first, size_t *n, int64_t *dim)
 {
     const struct onnx_value *a = infer_in(c, first);
@@ -241,7 +241,7 @@ int rule_gemm(const struct infer *c)
 
 /* ---- along axes ---- */
 
-/* Sets the output without the axes that are gone, or with 1 in their place. */
+/* Sets the output without the reduced axes, or with 1 in their place. */
 static int set_reduced(const struct infer *c, enum onnx_type stored, const bool *gone)
 {
     const struct onnx_value *in = infer_in(c, 0);
@@ -285,7 +285,7 @@ int rule_arg(const struct infer *c)
 
 /* ---- types ---- */
 
-/* Opsets before 6 say a type by its name, "FLOAT". */
+/* Opsets before 6 name a type by a text, "FLOAT". */
 static enum onnx_type type_of_text(const char *text)
 {
     for (enum onnx_type t = ONNX_FLOAT; t < ONNX_N_TYPES; t++) {
@@ -315,7 +315,7 @@ int rule_cast(const struct infer *c)
     return infer_set(c, 0, to, in->n_dims, in->dim);
 }
 
-/* Reads output_dtype, which newer opsets have (21, 23); 0 or a missing attribute: `otherwise`. */
+/* Reads output_dtype of newer opsets (21, 23); 0 or a missing attribute: `otherwise`. */
 static int output_type(const struct infer *c, enum onnx_type otherwise, enum onnx_type *to)
 {
     const int64_t type = onnx_int(c->n, "output_dtype", 0);

@@ -1,4 +1,4 @@
-/* Rules of what selects elements, and of what makes values out of shapes. */
+/* Rules of operators that select elements, and of operators on shapes. */
 #include <math.h>
 #include <string.h>
 

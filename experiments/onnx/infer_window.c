@@ -1,4 +1,4 @@
-/* Rules of what moves a window over planes, or changes their size. */
+/* Rules of windows over planes, and of resizing. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int read_window(const struct infer *c, struct onnx_window *w)
     return err ? infer_wrong(c, "%s", reason.text) : 0;
 }
 
-/* Sets an output of the window's size, with so many channels. */
+/* Sets an output of the window's size and the number of channels. */
 static int set_windows(const struct infer *c, size_t out, enum onnx_type stored, int64_t channels,
                        const struct onnx_window *w)
 {
@@ -153,7 +153,7 @@ static int read_resized(const struct infer *c, struct onnx_resized *r)
     return err == -EAGAIN ? infer_unknown(c, "%s", reason.text) : err ? infer_wrong(c, "%s", reason.text) : 0;
 }
 
-/* Finds the constant that scales: the attribute of old opsets is read by scale_at. */
+/* Finds the constant of the scales: the attribute of old opsets is read by scale_at. */
 static const struct onnx_value *find_scales(const struct infer *c)
 {
     return infer_in(c, c->g->opset < 11 || onnx_is(c->n, "Upsample") ? 1 : 2);
@@ -201,7 +201,7 @@ static int set_scaled(const struct infer *c, const struct onnx_resized *r)
     return infer_set(c, 0, in->stored, in->n_dims, dim);
 }
 
-/* Upsample of opset 1 has a scale for height and one for width. */
+/* Upsample of opset 1 has a scale for height and a scale for width. */
 static int set_upsampled(const struct infer *c)
 {
     const struct onnx_value *in = infer_in(c, 0);

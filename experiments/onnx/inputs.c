@@ -1,4 +1,4 @@
-/* What a file states of its values, and what it leaves open of its inputs, as BATCH and INPUT ask. */
+/* Types and shapes in the file, and the open sizes of inputs, which BATCH and INPUT set. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "experiments/onnx/reading.h"
 #include "sim/machine/machine_words.h"
 
-/* ---- types that the file states ---- */
+/* ---- types in the file ---- */
 
 static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__ValueInfoProto *info)
 {
@@ -43,9 +43,12 @@ void onnx_take_stated(struct onnx_value *v, const Onnx__ValueInfoProto *info)
     memcpy(v->dim, stated.dim, sizeof v->dim);
 }
 
-/* ---- inputs, as they are asked for ---- */
+/* ---- requested sizes of inputs ---- */
 
-/* Finds what is asked of an input: the dimensions behind "name=", or those of the first input; NULL: nothing. */
+/*
+ * Finds an input's part of INPUT: the dimensions behind "name=", or the dimensions without a name for the first input;
+ * NULL: none.
+ */
 static const char *find_ask(const struct onnx_ask *ask, const char *name, bool is_first)
 {
     const char *at = ask->input ? ask->input : "";
@@ -62,7 +65,7 @@ static const char *find_ask(const struct onnx_ask *ask, const char *name, bool i
     return NULL;
 }
 
-/* Reads dimensions such as 3x224x224. Returns their number; 0: there are none. */
+/* Reads dimensions such as 3x224x224. Returns their number; 0: none. */
 static size_t read_dims(const char *text, int64_t *dim)
 {
     for (size_t n = 0; n < ONNX_MAX_DIMS; text++) {
@@ -83,7 +86,7 @@ static size_t read_dims(const char *text, int64_t *dim)
     return 0;
 }
 
-/* What is known of the dimensions that files give names: of the first ones. */
+/* Values of named dimensions; at most MOST_SYMBOLS. */
 enum { MOST_SYMBOLS = 256 };
 
 struct symbols {
@@ -103,7 +106,7 @@ static const int64_t *find_symbol(const struct symbols *s, const char *name)
 
 enum { OPEN = -1 };
 
-/* Takes over type and dimensions that the file states of an input; those that it leaves open are OPEN. */
+/* Takes an input's type and dimensions from the file; open dimensions become OPEN. */
 static int take_input(struct onnx_value *v, const Onnx__TypeProto__Tensor *t, const char *path, struct exp_why *why)
 {
     const size_t n = t->shape ? t->shape->n_dim : 0;
@@ -144,7 +147,7 @@ static int set_asked(struct onnx_value *v, const char *asked, const char *path, 
     return 0;
 }
 
-/* Gives an open dimension a size: that of its name, else 1 to the batch. */
+/* Gives an open dimension a size: the size of its name, else 1 if the dimension is the batch. */
 static int close_dim(struct onnx_value *v, size_t i, const char *symbol, struct symbols *s, const char *path,
                      struct exp_why *why)
 {
@@ -184,7 +187,9 @@ static int close_dims(struct onnx_value *v, const Onnx__TensorShapeProto *shape,
     return err ? exp_fail(why, err, "%s: input '%.60s' is too large", path, v->name) : 0;
 }
 
-/* Replaces the batch of an input. What the first input's was by the file is kept: reshapes may say it, too. */
+/*
+ * Replaces the batch of an input. The file's batch of the first input is kept, because reshapes may repeat the batch.
+ */
 static void set_batch(struct onnx_reading *r, struct onnx_value *v, const struct onnx_ask *ask, bool is_first)
 {
     if (!ask->batch || v->n_dims < 2)
@@ -206,7 +211,7 @@ static int set_input(struct onnx_reading *r, struct onnx_value *v, const Onnx__V
 
     v->is_input = true;
     if (!t)
-        return 0; /* what it is used for says that it has no shape */
+        return 0; /* the readers of the value report the missing shape */
     err = take_input(v, t, path, why);
     if (!err && asked)
         err = set_asked(v, asked, path, why);
@@ -293,8 +298,8 @@ static int refuse_ask(const struct onnx_reading *r, const struct open_inputs *of
 }
 
 /*
- * Returns the input meant by a part of INPUT: the input with the stated name, or the first input. ONNX_NONE: there is
- * no such input.
+ * Returns the input meant by a part of INPUT: the input with the stated name, or the first input. ONNX_NONE: no input
+ * has the name.
  */
 static size_t asked_input(const struct open_inputs *of, const char *at)
 {
@@ -307,7 +312,7 @@ static size_t asked_input(const struct open_inputs *of, const char *at)
     return equals >= length && length && of->n ? 0 : ONNX_NONE;
 }
 
-/* Checks that each part of INPUT means an input, and that no two parts mean one input. */
+/* Checks that each part of INPUT means an input, and that the inputs of the parts differ. */
 static int check_asked(const struct onnx_reading *r, const struct onnx_names *constants, const struct onnx_ask *ask,
                        struct exp_why *why)
 {

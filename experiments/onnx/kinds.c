@@ -1,8 +1,5 @@
 #define _GNU_SOURCE /* memmem */
-/*
- * Recognizes files that are no network by their bytes: downloads, archives and files of other formats may be called
- * .onnx.
- */
+/* Recognizes files without a network by their bytes: downloads, archives and files of further formats, named .onnx. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -11,7 +8,7 @@
 
 #define UNPACK(what) "; it is compressed by " what ": unpack it"
 
-/* Bytes at a place of the file, as text and length, and the message about a file with these bytes. */
+/* Bytes at a place of the file, as text and length, and the message about the file. */
 #define AT(place, bytes, says)                                                                                         \
     {                                                                                                                  \
         place, bytes, sizeof bytes - 1, says                                                                           \

@@ -1,4 +1,4 @@
-/* From a file to a graph: values by their names, nodes in their order, inputs of the size that was asked for. */
+/* From a file to a graph: values by their names, nodes in their order, inputs of the requested size. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ char *onnx_own_text(struct onnx_reading *r, const char *format, ...)
 
 void onnx_free(struct onnx_graph *g)
 {
-    struct onnx_reading *r = (struct onnx_reading *)g; /* its first member */
+    struct onnx_reading *r = (struct onnx_reading *)g; /* the first member */
 
     if (!g)
         return;
@@ -151,7 +151,7 @@ static enum onnx_kind kind_of(const Onnx__AttributeProto *a)
 
         return type < sizeof kinds / sizeof kinds[0] && kinds[type] ? kinds[type] : ONNX_KIND_OTHER;
     }
-    /* Files of the format's first versions do not say it. */
+    /* Files of the format's first versions have no opset. */
     return a->has_f                                              ? ONNX_KIND_FLOAT
            : a->has_i                                            ? ONNX_KIND_INT
            : a->has_s                                            ? ONNX_KIND_TEXT
@@ -191,8 +191,8 @@ static void add_outputs(struct onnx_reading *r, const Onnx__NodeProto *proto, st
 }
 
 /*
- * A node that the file gives no name is called after its first output, or after its operator and that where that begins
- * with no letter.
+ * A node without a name gets the name of its first output, with the operator in front if the output's name begins
+ * without a letter.
  */
 static const char *name_node(struct onnx_reading *r, const Onnx__NodeProto *proto, const struct onnx_node *n)
 {
@@ -269,11 +269,11 @@ static int find_outputs(struct onnx_reading *r, const struct onnx_names *names, 
 
 /* ---- order ---- */
 
-/* A walk from each node to what must be before it. */
+/* A depth-first search from each node to its producers. */
 struct walk {
     struct onnx_graph *g;
     enum { NEW, OPENED, PLACED } * state;
-    size_t *path, *next; /* nodes that wait for their producers, and the input at which each is */
+    size_t *path, *next; /* nodes whose producers come first, and the next input of each node */
     size_t *order, n_placed;
 };
 
@@ -303,7 +303,7 @@ static size_t walk_on(struct walk *w, size_t n, size_t *cycle)
     return n - 1;
 }
 
-/* Finds an order in which each node stands behind its producers. Returns a node of a cycle, if there is one. */
+/* Finds an order with each node behind its producers. Returns a node of a cycle, if any. */
 static size_t find_order(struct walk *w)
 {
     size_t cycle = ONNX_NONE;
@@ -322,7 +322,7 @@ static size_t find_order(struct walk *w)
     return cycle;
 }
 
-/* Puts nodes into that order. */
+/* Reorders the nodes. */
 static void put_in_order(struct onnx_reading *r, const size_t *order)
 {
     struct onnx_graph *g = &r->graph;
@@ -399,7 +399,7 @@ static size_t printable(const char *text)
     return n;
 }
 
-/* Names go to terminals and into tables: each byte that may not be printed becomes a question mark. */
+/* Names go to terminals and into tables: each unprintable byte becomes a question mark. */
 static const char *clean(struct onnx_reading *r, const char *name)
 {
     char *text = NULL;
@@ -433,7 +433,7 @@ static void clean_names(struct onnx_reading *r)
     }
 }
 
-/* Finds what the file states of each value. From malloc; NULL where it says nothing. */
+/* Finds the file's statement about each value. From malloc; NULL: no statement. */
 static const Onnx__ValueInfoProto **find_stated(const struct onnx_reading *r, const struct onnx_names *names)
 {
     const Onnx__GraphProto *proto = r->model->graph;
@@ -450,7 +450,7 @@ static const Onnx__ValueInfoProto **find_stated(const struct onnx_reading *r, co
     return stated;
 }
 
-/* Takes over what the file states of a node's outputs. */
+/* Takes types and shapes of a node's outputs from the file. */
 static void take_outputs(struct onnx_graph *g, struct onnx_node *n, const Onnx__ValueInfoProto *const *stated)
 {
     bool all = true;
@@ -466,7 +466,7 @@ static void take_outputs(struct onnx_graph *g, struct onnx_node *n, const Onnx__
         n->why_no_shape = NULL;
 }
 
-/* Infers all nodes; what they do not tell, the file may state, unless other sizes were asked for. */
+/* Infers all nodes. Unknown shapes come from the file, unless BATCH or INPUT changed sizes. */
 static int infer_all(struct onnx_reading *r, const struct onnx_names *names, bool takes_stated, struct exp_why *why)
 {
     const Onnx__ValueInfoProto **stated = find_stated(r, names);
@@ -605,7 +605,7 @@ int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *as
 
 /* ---- tensors beside a network ---- */
 
-/* Reads a tensor, with a copy of its elements: the message that has them ends here. */
+/* Reads a tensor, with a copy of the elements: the message is freed here. */
 static int read_beside(struct onnx_reading *r, const char *path, struct onnx_value *v, struct exp_why *why)
 {
     struct onnx_mapping m;
@@ -626,7 +626,7 @@ static int read_beside(struct onnx_reading *r, const char *path, struct onnx_val
     return err;
 }
 
-/* Reads <folder>/<kind>_0.pb, <kind>_1.pb and so on. *list gets the values, *n how many there are. */
+/* Reads <folder>/<kind>_0.pb, <kind>_1.pb and so on. *list gets the values, *n the number. */
 static int read_kind(struct onnx_reading *r, const char *kind, const size_t **list, size_t *n, struct exp_why *why)
 {
     size_t *of = NULL;

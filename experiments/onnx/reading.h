@@ -1,4 +1,4 @@
-/* What the reader keeps of a graph beside what others see of it. */
+/* The reader's part of a graph. */
 #ifndef EXPERIMENTS_ONNX_READING_H
 #define EXPERIMENTS_ONNX_READING_H
 
@@ -21,7 +21,7 @@ struct onnx_block {
 
 struct onnx_reading {
     struct onnx_graph graph; /* first: onnx_free gets this */
-    Onnx__ModelProto *model; /* names and raw data lie in it */
+    Onnx__ModelProto *model; /* names and raw data point into the message */
     struct onnx_block block;
     char *folder;       /* of the file: external data lie there */
     bool follows_links; /* of external data (struct onnx_ask) */
@@ -32,13 +32,13 @@ struct onnx_reading {
     size_t n_mappings;
     size_t may_fold;            /* how many bytes may still be made of constants */
     size_t may_visit;           /* how many elements folding may still visit */
-    int64_t fixed_batch, batch; /* the file's, and what was asked for in its place; 0: nothing was replaced */
+    int64_t fixed_batch, batch; /* the file's batch, and the requested batch; 0: nothing was replaced */
 };
 
 /* Limits of a file's requests: bytes of folded constants, and elements visited or made while folding. */
 enum { ONNX_MAY_FOLD = 64 << 20, ONNX_MAY_VISIT = 64 << 20 };
 
-/* Return memory that lives as long as the graph: n elements of so many bytes, all zero; a text like printf's. */
+/* Return memory with the life of the graph: n elements of `bytes` bytes, all zero; a text as of printf. */
 void *onnx_own(struct onnx_reading *r, size_t n, size_t bytes);
 char *onnx_own_text(struct onnx_reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -51,12 +51,12 @@ static inline const char *onnx_text_or_empty(const char *text)
 /* Tells whether the file has a function for this operator. */
 bool onnx_is_function(const struct onnx_reading *r, const struct onnx_node *n);
 
-/* Returns the type that elements are run in. */
+/* Returns the type of elements in a run. */
 enum onnx_type onnx_run_type(enum onnx_type stored);
 
 /* ---- read.c ---- */
 
-/* Says which value has a name. */
+/* Maps names to values. */
 struct onnx_name {
     const char *name;
     size_t value;
@@ -67,26 +67,25 @@ struct onnx_names {
     size_t n;
 };
 
-/* Returns the value of that name; ONNX_NONE: there is none. */
+/* Returns the value of a name; ONNX_NONE: none. */
 size_t onnx_find_value(const struct onnx_names *names, const char *name);
 
-/* Adds a value that no node makes, until somebody says which does. */
+/* Adds a value without a producer; a node may become the producer later. */
 struct onnx_value *onnx_add_value(struct onnx_graph *g, const char *name);
 
 /* ---- inputs.c ---- */
 
-/* Takes over the shape that a file states of a value, if it does so, and it is no dimension's name only. */
+/* Takes a value's shape from the file, if the file has sizes and not only names of dimensions. */
 void onnx_take_stated(struct onnx_value *v, const Onnx__ValueInfoProto *info);
 
-/* Adds the inputs that are no initializers, of the size that was asked for. Returns 0, or -errno with why. */
+/* Adds the inputs that are no initializers, of the requested sizes. Returns 0, or -errno with why. */
 int onnx_add_inputs(struct onnx_reading *r, const struct onnx_names *constants, const struct onnx_ask *ask,
                     struct exp_why *why);
 
 /* ---- wire.c ---- */
 
 /*
- * Maps a file that holds no more than 2 GiB; an empty one is an error. Returns 0 or -errno with a line in why that
- * begins with the path.
+ * Maps a file of at most 2 GiB; an empty file is an error. Returns 0 or -errno; the line in why begins with the path.
  */
 int onnx_map(struct onnx_mapping *m, const char *path, struct exp_why *why);
 void onnx_unmap(struct onnx_mapping *m);
@@ -98,19 +97,19 @@ void onnx_parsed_free(ProtobufCMessage *message, struct onnx_block *b); /* NULL 
 
 /* ---- kinds.c ---- */
 
-/* Names the kind of a file that is no network, with advice, as "; it is ..."; "": the bytes do not tell the kind. */
+/* Names the kind of a file without a network, with advice, as "; it is ..."; "": unknown kind. */
 const char *onnx_other_kind(const struct onnx_mapping *m);
 
 /* ---- tensor.c ---- */
 
 /*
- * Makes a constant of a tensor: type, shape and data of v. `what` says in messages where it stands. Returns 0, or
- * -errno with a line in why.
+ * Makes a constant of a tensor: type, shape and data of v. `what` names the tensor in messages. Returns 0, or -errno
+ * with a line in why.
  */
 int onnx_read_tensor(struct onnx_reading *r, const Onnx__TensorProto *t, const char *what, struct onnx_value *v,
                      struct exp_why *why);
 
-/* Sets elements to the product of the dimensions. Returns 0; -EINVAL: one is negative; -EOVERFLOW: too many. */
+/* Sets elements to the product of the dimensions. Returns 0; -EINVAL: a negative dimension; -EOVERFLOW: too many. */
 int onnx_count_elements(struct onnx_value *v);
 
 /* Writes the dimensions as 1x3x224. */

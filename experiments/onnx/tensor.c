@@ -64,7 +64,7 @@ static const char *external(const Onnx__TensorProto *t, const char *key)
     return NULL;
 }
 
-/* Reads a number of bytes; otherwise, if the file does not say it. Returns whether it is one. */
+/* Reads a number of bytes; `otherwise` if the file has no number. Returns whether the text is a number. */
 static bool external_number(const Onnx__TensorProto *t, const char *key, size_t otherwise, size_t *number)
 {
     const char *text = external(t, key);
@@ -103,8 +103,8 @@ static bool is_below(const char *path, const char *folder)
 }
 
 /*
- * Tells whether a file is a blob of the cache that contains a folder. In huggingface_hub's layout, cache/blobs has the
- * files, and cache/snapshots/... has links to the files. Both paths are free of links.
+ * Tells whether a file is a blob of the cache around a folder. In huggingface_hub's layout, cache/blobs has the files,
+ * and cache/snapshots/... has links to the files. Both paths are free of links.
  */
 static bool is_in_cache(const char *path, const char *folder)
 {
@@ -162,7 +162,7 @@ static int find_data(const struct onnx_reading *r, const char *location, const c
                     what, location, ways[place]);
 }
 
-/* Maps a file of external data, or finds that it is mapped. */
+/* Maps a file of external data, or finds the mapped file. */
 static int map_external(struct onnx_reading *r, const char *location, const char *what, const struct onnx_mapping **m,
                         struct exp_why *why)
 {
@@ -190,12 +190,12 @@ static int map_external(struct onnx_reading *r, const char *location, const char
 
 /* ---- where the elements are ---- */
 
-/* Elements as the file has them. */
+/* Elements in the file. */
 struct source {
     const void *at;
     size_t n;                 /* of the field, or bytes of raw data */
     size_t bytes;             /* of an element of the field; 1: raw data */
-    const char *field, *kind; /* kind: the kind of the external file if it holds no data */
+    const char *field, *kind; /* kind: the kind of an external file without data */
 };
 
 static int find_external(struct onnx_reading *r, const Onnx__TensorProto *t, const char *what, struct source *s,
@@ -220,7 +220,7 @@ static int find_external(struct onnx_reading *r, const Onnx__TensorProto *t, con
     return 0;
 }
 
-/* Finds the field that the format has for elements of this type. */
+/* Finds the format's field for elements of a type. */
 static struct source find_field(const Onnx__TensorProto *t, enum onnx_type type)
 {
     switch (type) {
@@ -261,7 +261,7 @@ static int find_source(struct onnx_reading *r, const Onnx__TensorProto *t, const
     return 0;
 }
 
-/* ---- elements as they are used ---- */
+/* ---- elements in memory ---- */
 
 static float float_of_bits(uint32_t bits)
 {
@@ -312,7 +312,7 @@ static bool is_usable(const struct source *s, const struct onnx_value *v)
            !((uintptr_t)s->at % ALIGNMENT);
 }
 
-/* Copies elements, those of a wider field without the bytes that they do not have, and makes floats of others. */
+/* Copies elements: narrows elements of a wider field, and converts short floats and doubles to floats. */
 static void *convert(struct onnx_reading *r, const struct source *s, const struct onnx_value *v)
 {
     const size_t to = onnx_type_bytes(v->type), kept = onnx_type_bytes(v->stored),
@@ -360,7 +360,7 @@ int onnx_read_tensor(struct onnx_reading *r, const Onnx__TensorProto *t, const c
     if (t->segment)
         return exp_fail(why, -EINVAL, "%s: tensors in segments are not read", what);
     if (!onnx_type_bytes(v->type))
-        return 0; /* texts and complex numbers have no data here: who uses them says so */
+        return 0; /* texts and complex numbers have no data here; their readers refuse */
     err = find_source(r, t, what, v, &s, why);
     if (err)
         return err;

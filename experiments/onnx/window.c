@@ -1,10 +1,10 @@
-/* Windows of convolutions and poolings: pads that auto_pad stands for, and how many outputs there are. */
+/* Windows of convolutions and poolings: pads of auto_pad, and numbers of outputs. */
 #include <errno.h>
 #include <string.h>
 
 #include "experiments/onnx/graph.h"
 
-enum { MOST = INT32_MAX }; /* of any number here: what is computed of them does not overflow */
+enum { MOST = INT32_MAX }; /* of any number here: results do not overflow */
 
 /* Reads a list of n numbers from low on, each `otherwise` where there is none. */
 static int read_list(const struct onnx_node *node, const char *name, size_t n, int64_t low, int64_t otherwise,
@@ -24,7 +24,7 @@ static int read_list(const struct onnx_node *node, const char *name, size_t n, i
     return 0;
 }
 
-/* The kernel is that of the filters, or of an attribute. */
+/* The kernel comes from the filters, or from an attribute. */
 static int read_kernel(const struct onnx_node *node, const struct onnx_value *filters, struct onnx_window *w,
                        struct exp_why *why)
 {
@@ -74,7 +74,7 @@ static int64_t span(const struct onnx_window *w, size_t axis)
     return (w->kernel[axis] - 1) * w->dilation[axis] + 1;
 }
 
-/* Splits so much padding: the odd element stands behind where the file says SAME_UPPER, else before. */
+/* Splits padding: the odd element stands behind for SAME_UPPER, else before. */
 static void split_pads(struct onnx_window *w, size_t axis, int64_t pads, const char *auto_pad)
 {
     const bool is_lower = strcmp(auto_pad, "SAME_UPPER") != 0;
@@ -131,14 +131,14 @@ static int set_forward(const struct onnx_node *node, const struct onnx_value *in
 
 /* ---- transposed convolutions ---- */
 
-/* Sets padding and outputs of an axis: `wanted` outputs where the file says so, else 0. */
+/* Sets padding and outputs of an axis: `wanted`: outputs stated by the file, else 0. */
 static int set_backward(struct onnx_window *w, size_t axis, int64_t in, int64_t more, int64_t wanted,
                         const char *auto_pad, struct exp_why *why)
 {
     const int64_t whole = (in - 1) * w->stride[axis] + more + span(w, axis);
 
     if (!wanted && is_same(auto_pad))
-        wanted = in * w->stride[axis] < whole ? in * w->stride[axis] : whole; /* padding takes away, it adds nothing */
+        wanted = in * w->stride[axis] < whole ? in * w->stride[axis] : whole; /* negative padding */
     if (wanted)
         split_pads(w, axis, whole - wanted, auto_pad);
     else if (!strcmp(auto_pad, "VALID"))
@@ -201,7 +201,7 @@ static int read_axes(const struct onnx_value *in, const struct onnx_node *n, str
     return 0;
 }
 
-/* Computes the smallest or the largest of the scales that the sizes request. */
+/* Computes the smallest or the largest of the requested scales. */
 static int keep_ratio(const struct onnx_value *in, const struct onnx_list *sizes, bool is_largest,
                       struct onnx_resized *r, struct exp_why *why)
 {

@@ -61,9 +61,9 @@ void onnx_unmap(struct onnx_mapping *m)
     *m = (struct onnx_mapping){ 0 };
 }
 
-/* ---- a look through a message, before it is read ---- */
+/* ---- checks of a message before reading ---- */
 
-/* protobuf-c nests its calls as deep as messages nest, without an end. */
+/* protobuf-c nests calls as deep as messages nest, without a limit. */
 enum { DEEPEST = 64 };
 
 struct look {
@@ -94,8 +94,8 @@ static bool look_number(struct look *l, const uint8_t *end, uint64_t *number)
 static bool look_through(struct look *l, const uint8_t *end, const ProtobufCMessageDescriptor *kind);
 
 /*
- * Looks at a field that says how long it is: at what is in it where it is a message. One that stands twice would be
- * merged, which takes the square of the time.
+ * Checks a field with a length; if the field is a message, checks the content. A repeated message would be merged, in
+ * quadratic time.
  */
 static bool look_at_block(struct look *l, const uint8_t *end, const ProtobufCFieldDescriptor *field, uint64_t *once)
 {
@@ -156,11 +156,11 @@ static bool look_through(struct look *l, const uint8_t *end, const ProtobufCMess
     return true;
 }
 
-/* ---- reading it ---- */
+/* ---- reading ---- */
 
 /*
- * Weights, which are most of a file, are put one behind the other into one block as large as the file, in huge pages
- * where there are any: most of the time went into a fault for each small page.
+ * Weights are most of a file. They go into a block as large as the file, in huge pages if possible, because faults of
+ * small pages took most of the time.
  */
 enum { LARGE = 1 << 16, HUGE_PAGE = 2 << 20, ALIGNMENT = 16 };
 
@@ -183,7 +183,7 @@ static void release(void *data, void *memory)
         free(memory);
 }
 
-/* Memory that ends is no error of the file: the program ends. */
+/* Lack of memory is no error of the file: the program ends. */
 static ProtobufCAllocator allocator(struct onnx_block *b)
 {
     return (ProtobufCAllocator){ allocate, release, b };

@@ -1,4 +1,4 @@
-/* Writes a graph as an ONNX model in memory, with its weights as they are now. */
+/* Writes a graph as an ONNX model in memory, with the present weights. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { IR_WITHOUT_LISTED_INITIALIZERS = 4, NEWEST_IR = 8 };
 
 struct writer {
     const struct onnx_graph *g;
-    bool *is_used; /* values that nodes read which are left */
+    bool *is_used; /* values with readers among the nodes left after folding */
     void **owned;
     size_t n_owned;
 };

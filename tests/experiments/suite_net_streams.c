@@ -261,7 +261,7 @@ static void test_counters(void)
     by.timed.net = f.net;
     CU_ASSERT_FATAL(!net_load(f.net, &f.why));
     net_fill_inputs(f.net, 1);
-    test_check(!net_study_count(&s, &o, &f.why) && !*by.counted.why_not, "%s%s", f.why.text, by.counted.why_not);
+    test_check(!net_study_count(&s, &o, &f.why) && !*by.counted.missing.text, "%s%s", f.why.text, by.counted.missing.text);
     for (size_t i = 0; by.counted.value && i < f.net->n_steps * NET_N_COUNTED; i++) {
         const double x = by.counted.value[i];
 
@@ -273,7 +273,7 @@ static void test_counters(void)
     free(by.counted.value);
     by.counted = (struct net_counted){ .value = NULL };
     fake.refusal = -EACCES;
-    CU_ASSERT(!net_study_count(&s, &o, &f.why) && *by.counted.why_not && !by.counted.value);
+    CU_ASSERT(!net_study_count(&s, &o, &f.why) && *by.counted.missing.text && !by.counted.value);
     CU_ASSERT_EQUAL(fake.n_open, 0);
     tear_down(&f);
 }

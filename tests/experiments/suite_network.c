@@ -176,7 +176,7 @@ static void plan_file(struct network_lab *l, const char *path, bool fuses)
         test_check((double)net->place_bytes[NET_ARENA] <= 1.02 * (double)net->alive_bytes,
                    "%s needs %zu bytes for %zu at once", path, net->place_bytes[NET_ARENA], net->alive_bytes);
         for (size_t i = 0; i < g->n_nodes; i++)
-            CU_ASSERT_TRUE((net->step_of[i] == ONNX_NONE) == (net->why_no_step[i] != NULL));
+            CU_ASSERT_TRUE((net->step_of[i] == ONNX_NONE) == (net->no_step[i] != NULL));
         net_free(net);
     }
     onnx_free(g);

@@ -147,7 +147,7 @@ static void networks_of_a_node(void)
         for (size_t i = 0; i < COUNT(folders); i++)
             try_folder(t, folders[i]);
         printf("\n    of %u official tests %u ran as networks", t->found, t->ran);
-        test_check(t->ran >= 600, "only %u official tests ran as networks", t->ran);
+        test_check(t->ran >= 580, "only %u official tests ran as networks", t->ran);
     }
     exp_setup_release(&t->setup);
     free(t);
