@@ -67,10 +67,13 @@ mlir_header := $(if $(CROSS)$(SAN),,$(wildcard $(mlir_folder)/include/mlir-c/IR.
 # Every main_<program>.c is a program (main_sconv_plan.c: sconv-plan), linked with the libraries below it: a folder each, lowest last.
 # Other files that are no part of a library have the names in `apart`.
 LIBRARIES := experiments kernels counters sim
+# The finished papers are a library that only the program bench-papers is linked with, and the tests.
+folder_of_papers := experiments/papers
 mains := $(filter-out %/main_guest.c $(if $(mlir_header),,%/main_sconv_opt.c),$(shell find $(LIBRARIES) tests -name 'main_*.c'))
 name_of_main = $(subst _,-,$(patsubst main_%.c,%,$(notdir $1)))
-PROGRAMS := $(call name_of_main,$(mains))
+PROGRAMS := $(call name_of_main,$(mains)) bench-papers
 $(foreach m,$(mains),$(eval main_$(call name_of_main,$m) := $m))
+main_bench-papers := $(main_bench)
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
 LDLIBS := -lgsl -lgslcblas -lhwloc -lisl -ljansson -lpfm -lprotobuf-c -lsqlite3 -ldl -lm
 
@@ -79,11 +82,11 @@ xsmm_header := $(if $(CROSS),,$(firstword $(wildcard /usr/include/libxsmm.h /usr
 xsmm_libs := $(if $(xsmm_header),-l:libxsmm.a -l:libxsmmnoblas.a)
 
 # The simulator's programs need no other library of the project.
-libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(LIBRARIES))
+libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(if $(filter $1,bench-papers tests),papers) $(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(xsmm_libs) $(LDLIBS))
 
 apart := $(mains) %/main_guest.c %/main_sconv_opt.c $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c %/annotated.c experiments/emit/opt_%.c tests/sim/heap.c tests/data/% kernels/plugin/%
-sources = $(filter-out $(apart),$(sort $(shell find $1 -name '*.c')))
+sources = $(filter-out $(apart) $(if $(filter experiments,$1),$(folder_of_papers)/%),$(sort $(shell find $1 -name '*.c')))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
@@ -100,19 +103,19 @@ no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribu
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_g) $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 
-# Of unrolled kernels the debugger knows lines only; AddressSanitizer's checks are calls, and stand for those that
+# Of unrolled kernels and of the engines the debugger knows lines only (gcc compiles engines in two thirds of the time); AddressSanitizer's checks are calls, and stand for those that
 # UndefinedBehaviorSanitizer makes of each pointer: gcc takes a tenth of the time, clang a quarter.
 ukr_g := $(if $(findstring -g,$(CFLAGS)),-g1)
 ukr_san_flags := $(if $(findstring address,$(SAN)),-O1 -fno-sanitize=null -fno-sanitize=pointer-overflow -fno-sanitize=object-size $(if $(findstring clang,$(CC)),-mllvm -,--param )asan-instrumentation-with-call-threshold=0)
 
 # The simulator's engine: the same, and what its vector searches need. The full one gets no vectors: it would wait for their parts.
 engine_flags_x86_64 = $(if $(findstring _avx2.c,$1),-O3 -mavx2 -mbmi -mbmi2 -mpopcnt)$(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
-engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH))) $(if $(filter sim/full/%,$1),$(as_written))
+engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3 $(ukr_g)) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH))) $(if $(filter sim/full/%,$1),$(as_written))
 
 # The inner loops of a network's operators: vectors wherever they may be, products added without rounding between.
 loops := experiments/network/operators/loops_
 loops_flags_x86_64 = $(if $(findstring _avx512.c,$1),-mprefer-vector-width=512) $(ukr_flags_x86_64)
-loops_flags = $(if $(findstring $(loops),$1),-O3 -ffp-contract=fast $(call loops_flags_$(ARCH),$1))
+loops_flags = $(if $(findstring $(loops),$1),-O3 $(ukr_g) -ffp-contract=fast $(call loops_flags_$(ARCH),$1))
 
 # The sources that plan, replay and simulate decide results that the store keeps: their hash stands in an object, which depends on them.
 undeciding := time/% course/% case/published%
@@ -181,20 +184,28 @@ define link
 endef
 
 define library_rule
-$(call archive,$1): $(call objects,$(call sources,$1))
+$(call archive,$1): $(call objects,$(call sources,$(or $(folder_of_$1),$1)))
 	$$(may_write)@echo "  AR      $$@"
 	$(Q)rm -f $$@ && $(AR) rcs $$@ $$^
 endef
-$(foreach l,$(LIBRARIES),$(eval $(call library_rule,$l)))
+$(foreach l,papers $(LIBRARIES),$(eval $(call library_rule,$l)))
 
-# The list of the questions (experiments/bench/course/question.h): every question_<name>.c has one. The experiment is the first.
-question_names := $(sort $(patsubst question_%.c,%,$(notdir $(wildcard experiments/*/question_*.c experiments/papers/*/question_*.c))))
-question_names := $(filter experiment,$(question_names)) $(filter-out experiment,$(question_names))
-question_list := $(BUILD)/obj/questions
-$(eval $(call note,obj/questions.names,$(question_names)))
-$(question_list).c: $(question_list).names
-	@{ echo '#include "experiments/bench/course/question.h"'; printf 'extern const struct exp_question question_%s;\n' $(question_names); \
-	    echo 'const struct exp_question *const exp_questions[] = {'; printf '    &question_%s,\n' $(question_names); echo '    NULL,'; echo '};'; } >$@
+# The lists of the questions (experiments/bench/course/question.h): every question_<name>.c has one. The experiment is the first.
+# Of the papers' questions, other programs than bench-papers know the names only.
+questions_in = $(sort $(patsubst question_%.c,%,$(notdir $(wildcard $1/*/question_*.c))))
+first_experiment = experiment $(filter-out experiment,$(sort $1))
+papers := $(call questions_in,$(folder_of_papers))
+
+# list of questions NAME, QUESTIONS, NAMES OF OTHERS
+define question_list
+$$(eval $$(call note,obj/$1.names,$2 | $3))
+$(BUILD)/obj/$1.c: $(BUILD)/obj/$1.names
+	@{ echo '#include "experiments/bench/course/question.h"'; printf 'extern const struct exp_question question_%s;\n' $2; \
+	    echo 'const struct exp_question *const exp_questions[] = {'; printf '    &question_%s,\n' $2; echo '    NULL,'; echo '};'; \
+	    echo 'const char *const exp_elsewhere[] = {'; $(if $3,printf '    "%s"$(comma)\n' $3;) echo '    NULL,'; echo '};'; } >$$@
+endef
+$(eval $(call question_list,questions,$(call first_experiment,$(call questions_in,experiments)),$(papers)))
+$(eval $(call question_list,questions_all,$(call first_experiment,$(call questions_in,experiments) $(papers)),))
 
 # The format of networks, as Debian's ONNX describes it, in C.
 onnx_made := $(BUILD)/obj/onnx
@@ -206,7 +217,7 @@ $(onnx_made)/onnx.pb-c.c: $(onnx_proto)
 	$(Q)protoc-c -I$(dir $<) --c_out=$(@D) $<
 
 $(onnx_users): | $(onnx_made)/onnx.pb-c.c
-$(call archive,experiments): $(question_list).o $(onnx_made)/onnx.pb-c.o
+$(call archive,experiments): $(BUILD)/obj/questions.o $(onnx_made)/onnx.pb-c.o
 
 # Kernels and loops of operators once more, with the compiler's access instrumentation and prefixed symbols (tests/kernels/logged_hooks.h).
 # No other sanitizer goes with it: builds with sanitizers, and clang's, take what gcc's plain build has.
@@ -226,7 +237,8 @@ $(plain_build)/logged.o: FORCE
 	+$(Q)$(plain_make) $@
 endif
 
-extra_objects_tests = $(call objects,$(call sources,tests)) $(plain_build)/logged.o
+extra_objects_bench-papers = $(BUILD)/obj/questions_all.o
+extra_objects_tests = $(extra_objects_bench-papers) $(call objects,$(call sources,tests)) $(plain_build)/logged.o
 extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign
 mlir_archives := $(foreach l,TransformDialect TransformDialectTransforms RegisterEverything Conversion Transforms IR,-lMLIRCAPI$l)
 extra_objects_sconv-opt = $(call objects,$(wildcard experiments/emit/opt_*.c))
@@ -284,6 +296,7 @@ pass = $(foreach v,$(call passed_variables,$1),"$v=$$$v")
 
 # `make judge` is `build/bench judge`; a question may have a program of its own.
 own_program = $(filter $(PROGRAMS),$(call does,$1,program))
+asked = $(addprefix $(BUILD)/,$(or $(call own_program,$1),bench $(if $(filter $1,$(papers))$(call does,$1,reads_all),bench-papers)))
 ask = $(BUILD)/$(or $(call own_program,$1),bench $1)
 keep_in_store = $(if $(call does,$1,keeps),"STORE=$${STORE:-$${RESULTS:-results}/store.sqlite}")
 name_commit = $(if $(filter COMMIT,$(call fact,handed,$1)),"COMMIT=$(COMMIT)")
@@ -292,7 +305,7 @@ watch = $($1_for_$(or $(call does,$2,watches),nothing))
 define question_rule
 $1: deps
 	$(if $(call does,$2,installs),$$(Q).ci/deps $(call does,$2,installs))
-	$$(Q)$$(MAKE) --no-print-directory $$(PARALLEL) $$(call watch,built,$2) $$(BUILD)/$$(or $$(call own_program,$2),bench) $$(if $$(call own_program,$2),>&2)
+	$$(Q)$$(MAKE) --no-print-directory $$(PARALLEL) $$(call watch,built,$2) $$(call asked,$2) $$(if $$(call own_program,$2),>&2)
 	$$(Q)$$(call watch,first,$2) exec $$(call ask,$2) $$(call pass,$1) $$(call keep_in_store,$2) $$(call name_commit,$2) $$(call watch,handed,$2)
 endef
 $(foreach t,$(question_targets),$(eval $(call question_rule,$t,$(call question_of,$t))))
@@ -334,7 +347,7 @@ plugin: ## Write NAME.c: a convolution of your own, to start from
 #: sconv-plan, sconv-gen, sconv-opt (with MLIR) and onnx2layers with their data: `bench experiment MODEL=vgg16` runs in any folder and leaves results there.
 #: Nothing is observed then: make builds what that needs.
 install: deps ## Install bench, the simulator, libsconv, manuals and tab completion
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(addprefix $(BUILD)/,cachesim bench sconv-plan sconv-gen $(if $(mlir_header),sconv-opt) onnx2layers) $(BUILD)/libconvsim.so.$(ABI) $(TRACER) $(HEAP)
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(addprefix $(BUILD)/,cachesim bench bench-papers sconv-plan sconv-gen $(if $(mlir_header),sconv-opt) onnx2layers) $(BUILD)/libconvsim.so.$(ABI) $(TRACER) $(HEAP)
 	$(Q)$(install) all
 
 #: make uninstall PREFIX=$HOME/.local
@@ -366,8 +379,8 @@ format: ### Reformat the sources with clang-format
 	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
 
 readmes: deps ### Write what READMEs say of the questions, from their records
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
-	$(Q).ci/readmes $(BUILD)/bench
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench-papers
+	$(Q).ci/readmes $(BUILD)/bench-papers
 
 format-check: ### Name the sources that clang-format would change
 	$(Q).ci/deps format

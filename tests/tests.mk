@@ -26,8 +26,8 @@ environment_of_cli = $(observable)
 environment_of_plugin = SAN=$(SAN) $(observable)
 script_job = '$(notdir $1) BUILD=$(BUILD) $(environment_of_$(notdir $1)) tests/$1.sh'
 
-test_programs = $(addprefix $(BUILD)/,tests bench sconv-plan sconv-gen $(if $(mlir_header),sconv-opt) onnx2layers cachesim simbench) $(links)
-# Libraries that the tests of installed files would build, and the tracer; builds with sanitizers do without.
+test_programs = $(addprefix $(BUILD)/,tests bench bench-papers sconv-plan sconv-gen $(if $(mlir_header),sconv-opt) onnx2layers cachesim simbench) $(links)
+# What the tests of installed libraries would build, and the tracer, which builds with sanitizers do without.
 test_libraries = $(if $(SAN),,$(if $(CROSS),,$(TRACER) $(HEAP)) lib $(BUILD)/libconvsim.so.$(ABI))
 
 scripts = $(foreach s,$(filter-out $(if $(SAN),$(unsanitized)),$(long_scripts) $(filter-out $(long_scripts),$(script_names))),$(call script_job,$s)) \

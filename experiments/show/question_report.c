@@ -50,6 +50,7 @@ const struct exp_question question_report = {
     .wants = { "get one page about all results|make report" },
     .takes = "A second for one model or all seven.",
     .examples = { "make report RESULTS=results/host" },
+    .reads_all = true,
     .options = options,
     EXP_SESSION(struct session),
     .check = check,

@@ -36,6 +36,17 @@ check "a need is not named" grep -q '^sweep: MODEL is missing: for example MODEL
 check "... nor the second" grep -q '^sweep: VARY is missing: for example VARY=' <("$bench" sweep MODEL=vgg16 2>&1)
 check "... one of several" grep -q '^sconv-gen: LAYER is missing: for example LAYER=vgg16:conv3_1' <("$bench" gen 2>&1)
 
+# What the papers need is in bench-papers alone, to which bench hands over.
+papers=$(sed -n 's/^    "\(.*\)",$/\1/p' "${BUILD:-build}/obj/questions.c" 2>/dev/null | paste -sd ' ')
+if [ -n "$papers" ]; then
+    check "bench has code of ${papers// / or }" [ "$(nm "$bench" | grep -cE " question_(${papers// /|})$")" -eq 0 ]
+    cp "$bench" "$work/bench"
+    for question in $papers; do
+        check "bench without bench-papers does not say who asks $question" grep -q "bench: '$question' is a question of bench-papers" \
+            <("$work/bench" "$question" --help 2>&1)
+    done
+fi
+
 # ---- the texts ----
 
 # make readmes writes both.

@@ -2,20 +2,32 @@
  * Every question, by its name: `bench judge MODEL=vgg16`. `bench` alone lists them, and `bench --columns` explains the
  * files of all. A link to this program that has a question's name asks that question.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
 #include "experiments/bench/case/unsupported.h"
 #include "experiments/bench/course/course.h"
-#include "sim/machine/machine_words.h"
+
+#define PAPERS "bench-papers"
 
 static const struct exp_question *find(const char *name)
 {
     for (const struct exp_question *const *q = exp_questions; *q; q++) {
         if (!strcmp((*q)->name, name) || !strcmp(exp_question_program(*q), name))
+            return *q;
+    }
+    return NULL;
+}
+
+static const struct exp_question *find_target(const char *target)
+{
+    for (const struct exp_question *const *q = exp_questions; *q; q++) {
+        if (!strcmp(exp_question_target(*q), target))
             return *q;
     }
     return NULL;
@@ -38,6 +50,23 @@ static void document(FILE *out)
         fprintf(out, "\n## make %s\n", exp_question_target(*q));
         exp_question_document(*q, out);
     }
+}
+
+/*
+ * Goes on as bench-papers, beside this program, which knows the questions of the finished papers, too. Returns if there is
+ * no bench-papers, or this is bench-papers.
+ */
+static void hand_over(char **argv)
+{
+    char folder[PATH_MAX], *path;
+    const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+
+    if (length < 0 || !*exp_elsewhere)
+        return;
+    folder[length] = '\0';
+    path = exp_format("%.*s%s", (int)(exp_last_part(folder) - folder), folder, PAPERS);
+    execv(path, argv);
+    free(path);
 }
 
 static void tell_all(const char *fact, const char *of, const char *const *texts, FILE *out)
@@ -85,6 +114,8 @@ static void tell(const struct exp_question *q, FILE *out)
     tell_duty(q->name, "program", q->program, out);
     tell_duty(q->name, "installs", q->installs, out);
     tell_duty(q->name, "watches", q->watches, out);
+    if (q->reads_all)
+        fprintf(out, "does\t%s\treads_all\n", q->name);
     if (q->keeps)
         fprintf(out, "does\t%s\tkeeps\n", q->name);
     tell_all("figure", q->name, q->figures, out);
@@ -102,17 +133,23 @@ static void tell_facts(FILE *out)
 }
 
 /* Prints what is wrong with `make TARGET NAME=VALUE ...`, words[0] being TARGET; nothing if all is well. */
-static int check(int n, char **words)
+static int check(const struct exp_question *q, int n, char **words)
 {
     struct exp_why why;
 
-    for (const struct exp_question *const *q = exp_questions; *q; q++) {
-        if (!strcmp(exp_question_target(*q), words[0]) && exp_check(*q, n, words, &why)) {
-            printf("make %s: %s\n", words[0], why.text);
-            return EXP_EXIT_BAD_INPUT;
-        }
+    if (!q || !exp_check(q, n, words, &why))
+        return EXIT_SUCCESS;
+    printf("make %s: %s\n", words[0], why.text);
+    return EXP_EXIT_BAD_INPUT;
+}
+
+static bool is_elsewhere(const char *name)
+{
+    for (const char *const *other = exp_elsewhere; *other; other++) {
+        if (!strcmp(*other, name))
+            return true;
     }
-    return EXIT_SUCCESS;
+    return false;
 }
 
 static int refuse(const char *name)
@@ -123,6 +160,10 @@ static int refuse(const char *name)
 
     for (const struct exp_question *const *q = exp_questions; *q && n < sizeof known / sizeof known[0]; q++)
         known[n++] = (*q)->name;
+    if (is_elsewhere(name)) {
+        fprintf(stderr, "bench: '%s' is a question of " PAPERS ", which is not built: make %s builds it\n", name, name);
+        return EXP_EXIT_BAD_INPUT;
+    }
     exp_say_meant(&meant, name, known, n);
     fprintf(stderr, "bench: there is no question '%s'%s bench lists them\n", name, meant.text);
     return EXP_EXIT_BAD_INPUT;
@@ -144,10 +185,18 @@ static int ask(const struct exp_question *q, int n, char **words)
 
 int main(int argc, char **argv)
 {
-    const struct exp_question *q = argc ? find(exp_last_part(argv[0])) : NULL;
+    const bool checks = argc > 2 && !strcmp(argv[1], "--check");
+    const struct exp_question *named = argc ? find(exp_last_part(argv[0])) : NULL;
+    const struct exp_question *q = named ? named : checks ? find_target(argv[2]) : argc > 1 ? find(argv[1]) : NULL;
 
-    if (q)
-        return ask(q, argc, argv);
+    if (!q || (q->reads_all && !checks))
+        hand_over(argv);
+    if (named)
+        return ask(named, argc, argv);
+    if (checks)
+        return check(q, argc - 2, argv + 2);
+    if (argc && is_elsewhere(exp_last_part(argv[0])))
+        return refuse(exp_last_part(argv[0]));
     if (argc < 2 || !strcmp(argv[1], "--help")) {
         list(stdout);
         return EXIT_SUCCESS;
@@ -160,8 +209,5 @@ int main(int argc, char **argv)
         tell_facts(stdout);
         return EXIT_SUCCESS;
     }
-    if (!strcmp(argv[1], "--check") && argc > 2)
-        return check(argc - 2, argv + 2);
-    q = find(argv[1]);
     return q ? ask(q, argc - 1, argv + 1) : refuse(argv[1]);
 }

@@ -79,6 +79,7 @@ struct exp_question {
     const char *libraries; /* variables of libraries, which read them from the environment: "blas dnnl" */
     const char *installs;  /* more packages: "peers" */
     const char *watches;   /* what is observed, and built before: "guest" */
+    bool reads_all;        /* it reads results of any question: bench-papers does it */
     bool keeps;            /* STORE is RESULTS/store.sqlite unless it is given */
 
     const struct exp_option *options;       /* EXP_OPTIONS_END behind the last */
@@ -135,8 +136,12 @@ struct exp_question {
 #define EXP_SESSION_WITH_ARGV(type) EXP_SESSION(type), .argv_at = offsetof(type, argv)
 #define EXP_RESULTS(type) .results_at = offsetof(type, results), .what_at = offsetof(type, what)
 
-/* All of them, by name, NULL behind the last: the Makefile makes the list of the files. */
+/*
+ * The questions of this program, by name, and the names of those of the program bench-papers, which knows all of them. NULL
+ * stands behind the last. The Makefile makes both lists of the files' names.
+ */
 extern const struct exp_question *const exp_questions[];
+extern const char *const exp_elsewhere[];
 
 /* Returns how many figures its record names. */
 static inline size_t exp_question_n_figures(const struct exp_question *q)

@@ -267,6 +267,10 @@ static bool is_taken(const struct exp_results_layout *own, const char *name)
         if (place && *place->folder && !strcmp(place->folder + 1, name))
             return true;
     }
+    for (const char *const *other = exp_elsewhere; *other && !*own->folder; other++) {
+        if (!strcmp(*other, name))
+            return true;
+    }
     return own->has_sums && (!strcmp(all_models, name) || !strcmp(parts, name));
 }
 
