@@ -50,7 +50,7 @@ fi
 # ---- the texts ----
 
 # make readmes writes both.
-check ".ci/facts.txt is not what bench --facts prints" cmp -s <(sed 1d .ci/facts.txt) "$work/facts"
+check "experiments/bench/course/facts.txt is not what bench --facts prints" cmp -s <(sed 1d experiments/bench/course/facts.txt) "$work/facts"
 "$bench" --columns >"$work/columns"
 check "results/columns.md is not what bench --columns prints: $(diff <(sed '1,/^<!-- bench --columns -->$/d' results/columns.md) "$work/columns" |
     sed -n 2p)" cmp -s <(sed '1,/^<!-- bench --columns -->$/d' results/columns.md) "$work/columns"
