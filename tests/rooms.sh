@@ -117,6 +117,28 @@ inner papers
 inner polydl
 inner vyasa
 
+# ---- calls ----
+
+objects=${BUILD:-build}/obj/
+find sim kernels counters experiments -name '*.c' | sed "s|^|$objects|; s|c$|o|" | while read -r object; do [ ! -e "$object" ] || echo "$object"; done |
+    xargs -r nm -A 2>/dev/null >"$work/symbols"
+calls() { awk -v objects="$objects" "$@" -f tests/calls.awk "$work/symbols" | LC_ALL=C sort; }
+calls >"$work/calls"
+check "there are calls to look at" [ "$(wc -l <"$work/calls")" -gt 2000 ]
+for house in houses sim counters kernels experiments; do
+    found=$(arrows "$house" <"$work/calls" | wrong "$house")
+    check "$house: calls that go the wrong way: $found" [ -z "$found" ]
+done
+for room in bench papers polydl vyasa; do
+    found=$(grep -E "^[^ ]*/$room/[a-z]+/[^ ]* [^ ]*/$room/[a-z]+/" "$work/calls" | sed -E "s|[^ ]*/$room/|$room/|g" | arrows "$room" | wrong "$room")
+    check "$room: calls that go the wrong way: $found" [ -z "$found" ]
+done
+
+# Circles that are there yet: no line may be added.
+found=$(calls -v circles=1)
+check "circles of files that tests/rooms.circles does not have, or circles there that are open now:
+$(diff <(echo "$found") <(LC_ALL=C sort tests/rooms.circles))" [ "$found" = "$(LC_ALL=C sort tests/rooms.circles)" ]
+
 goes_down() { # goes_down HOUSE FILE HEADER
     [ -z "$(echo "$2 $3" | arrows "$1" | wrong "$1")" ]
 }

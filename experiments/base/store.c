@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "experiments/base/outdir.h"
@@ -213,96 +214,6 @@ static int settle_schema(struct exp_store *s, struct exp_why *why)
         return err;
     code = look(s, &v);
     return code == SQLITE_DONE ? check(s, &v, why) : exp_store_report(s, code, why);
-}
-
-/* ---- statements ---- */
-
-/* SQLite's codes are these errors here; others are -EIO. */
-static const struct {
-    int code, err;
-    const char *remedy;
-} reports[] = {
-    { SQLITE_NOTADB, -EINVAL, "not a results store, or damaged; move it away, or name another file with STORE=" },
-    { SQLITE_CORRUPT, -EINVAL, "the results store is damaged; move it away, or name another file with STORE=" },
-    { SQLITE_FULL, -ENOSPC, "the disk is full; what is in the results store is safe, and goes on when there is room" },
-    { SQLITE_BUSY, -EBUSY, "other processes hold the results store for more than a minute; try again" },
-    { SQLITE_CANTOPEN, -EACCES, "cannot open the results store; its folder must be there, and may be written to" },
-    { SQLITE_READONLY, -EACCES,
-      "the results store may not be written to; STORE= names another file, STORE=no uses none" },
-    { SQLITE_NOMEM, -ENOMEM, "out of memory for the results store" },
-};
-
-int exp_store_report(const struct exp_store *s, int code, struct exp_why *why)
-{
-    for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
-        if ((code & 0xff) == reports[i].code)
-            return exp_fail(why, reports[i].err, "%s: %s", s->path, reports[i].remedy);
-    }
-    return exp_fail(why, -EIO, "%s: the results store cannot be read or written: %s", s->path,
-                    s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code));
-}
-
-int exp_store_step(struct exp_store *s, enum exp_sql sql)
-{
-    return sqlite3_step(s->statement[sql]);
-}
-
-int exp_store_run(struct exp_store *s, enum exp_sql sql)
-{
-    int code = exp_store_step(s, sql);
-
-    exp_store_reset(s, sql);
-    return code;
-}
-
-void exp_store_bind_own(struct exp_store *s, enum exp_sql sql)
-{
-    exp_store_bind_text(s, sql, 2, s->own.host);
-    sqlite3_bind_int64(s->statement[sql], 3, s->own.pid);
-    sqlite3_bind_int64(s->statement[sql], 4, s->own.started);
-}
-
-void exp_store_reset(struct exp_store *s, enum exp_sql sql)
-{
-    sqlite3_reset(s->statement[sql]);
-    sqlite3_clear_bindings(s->statement[sql]);
-}
-
-void exp_store_bind_text(struct exp_store *s, enum exp_sql sql, int place, const char *text)
-{
-    if (text)
-        sqlite3_bind_text(s->statement[sql], place, text, -1, SQLITE_STATIC);
-    else
-        sqlite3_bind_null(s->statement[sql], place);
-}
-
-static int execute(struct exp_store *s, const char *sql)
-{
-    return sqlite3_exec(s->db, sql, NULL, NULL, NULL);
-}
-
-int exp_store_transact(struct exp_store *s, int (*within)(struct exp_store *s, void *arg), void *arg,
-                       struct exp_why *why)
-{
-    int code, err = 0;
-
-    pthread_mutex_lock(&s->lock);
-    code = execute(s, "BEGIN IMMEDIATE");
-    if (code == SQLITE_OK)
-        code = within(s, arg);
-    if (code == SQLITE_DONE)
-        code = execute(s, "COMMIT");
-    if (code != SQLITE_OK) {
-        err = exp_store_report(s, code, why);
-        for (int i = 0; i < EXP_N_SQL; i++) {
-            if (s->statement[i])
-                exp_store_reset(s, (enum exp_sql)i);
-        }
-        if (!sqlite3_get_autocommit(s->db))
-            execute(s, "ROLLBACK");
-    }
-    pthread_mutex_unlock(&s->lock);
-    return err;
 }
 
 enum { BUSY_MS = 60000 };
@@ -520,6 +431,96 @@ int exp_store_find(struct exp_store *s, const struct exp_task *task, int64_t *id
     pthread_mutex_unlock(&s->lock);
     return err ? err : code == SQLITE_ROW ? 0 : -ENOENT;
 }
+
+/* ---- merging ---- */
+
+static const char merging[] =
+    "INSERT OR IGNORE INTO text (text) SELECT text FROM part.text;"
+    "CREATE TEMP TABLE IF NOT EXISTS pair (theirs INTEGER PRIMARY KEY, ours INTEGER, is_new INTEGER);"
+    "DELETE FROM pair;"
+    "INSERT OR IGNORE INTO task (kind, name, what, setting, program, state)"
+    "  SELECT t.kind, t.name, w.id, s.id, p.id, 'todo' FROM part.task t"
+    "  JOIN part.text pw ON pw.id = t.what JOIN text w ON w.text = pw.text"
+    "  JOIN part.text ps ON ps.id = t.setting JOIN text s ON s.text = ps.text"
+    "  JOIN part.text pp ON pp.id = t.program JOIN text p ON p.text = pp.text;"
+    "INSERT INTO pair SELECT t.id, o.id, o.state <> 'done' AND t.state = 'done' FROM part.task t"
+    "  JOIN part.text pw ON pw.id = t.what JOIN text w ON w.text = pw.text"
+    "  JOIN part.text ps ON ps.id = t.setting JOIN text s ON s.text = ps.text"
+    "  JOIN part.text pp ON pp.id = t.program JOIN text p ON p.text = pp.text"
+    "  JOIN task o ON o.kind = t.kind AND o.what = w.id AND o.setting = s.id AND o.program = p.id;"
+    "DELETE FROM count WHERE task IN (SELECT ours FROM pair WHERE is_new);"
+    "INSERT INTO count SELECT ours, place, name, value FROM pair JOIN part.count ON part.count.task = theirs WHERE "
+    "is_new;"
+    "UPDATE task SET (state, tries, host, why, seconds, cpu, finished, hash) ="
+    "  (SELECT t.state, t.tries, t.host, t.why, t.seconds, t.cpu, t.finished, t.hash FROM part.task t JOIN pair ON "
+    "theirs = "
+    "t.id"
+    "   WHERE ours = task.id)"
+    "  WHERE id IN (SELECT ours FROM pair JOIN part.task t ON t.id = theirs"
+    "               WHERE is_new OR (t.state = 'failed' AND task.state = 'todo'));";
+
+static int merge(struct exp_store *s, void *arg)
+{
+    sqlite3_stmt *count = NULL;
+    int code = sqlite3_exec(s->db, merging, NULL, NULL, NULL);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v2(s->db, "SELECT count(*) FROM pair WHERE is_new", -1, &count, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(count);
+    if (code == SQLITE_ROW)
+        *(size_t *)arg = (size_t)sqlite3_column_int64(count, 0);
+    sqlite3_finalize(count);
+    return code == SQLITE_ROW ? SQLITE_DONE : code;
+}
+
+/* Opens the other store by itself first: its version is checked, and what a killed process left is put right. */
+static int check_part(const char *path, struct exp_why *why)
+{
+    struct exp_store *part;
+    int err;
+
+    if (access(path, F_OK)) /* opening it would make one */
+        return exp_fail(why, -errno, "%s: cannot open: %s", path, strerror(errno));
+    err = exp_store_open(&part, path, why);
+    exp_store_close(part);
+    return err;
+}
+
+/* Tells whether a path leads to a store's own file. */
+static bool is_own_file(const struct exp_store *s, const char *path)
+{
+    struct stat own, other;
+
+    return !stat(s->path, &own) && !stat(path, &other) && own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+int exp_store_merge(struct exp_store *s, const char *path, size_t *n, struct exp_why *why)
+{
+    char *attach;
+    int err, code;
+
+    *n = 0;
+    if (is_own_file(s, path))
+        return 0;
+    attach = sqlite3_mprintf("ATTACH %Q AS part", path);
+    err = check_part(path, why);
+    if (!err && !attach)
+        err = exp_fail(why, -ENOMEM, "out of memory");
+    if (!err) {
+        pthread_mutex_lock(&s->lock);
+        code = sqlite3_exec(s->db, attach, NULL, NULL, NULL);
+        pthread_mutex_unlock(&s->lock);
+        err = code == SQLITE_OK ? exp_store_transact(s, merge, n, why) : exp_store_report(s, code, why);
+        pthread_mutex_lock(&s->lock);
+        sqlite3_exec(s->db, "DETACH part", NULL, NULL, NULL);
+        pthread_mutex_unlock(&s->lock);
+    }
+    sqlite3_free(attach);
+    return err;
+}
+
+/* ---- as the options ask ---- */
 
 int exp_store_asked(struct exp_store **s, const char *store, const char *results, const char *known,
                     struct exp_why *why)

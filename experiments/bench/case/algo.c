@@ -643,7 +643,7 @@ void exp_setup_describe(const struct exp_setup *s, unsigned selected, FILE *out)
 
 const struct exp_algo *exp_algo_noted(void)
 {
-    return exp_algo_find("sconv_plan");
+    return exp_algo_find(EXP_ALGO_NOTED);
 }
 
 void exp_setup_release(struct exp_setup *s)

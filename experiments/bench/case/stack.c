@@ -75,7 +75,7 @@ static const char *alike(const struct conv_plan *plan)
 
 const struct conv_stack *exp_stacks_find(const struct exp_stacks *s, const char *algo, const struct conv_plan *plan)
 {
-    const bool is_noted = !strcmp(algo, exp_algo_noted()->name);
+    const bool is_noted = !strcmp(algo, EXP_ALGO_NOTED);
     const struct exp_stack_record *r = find(s, is_noted ? alike(plan) : algo, exp_stack_kernel(plan));
 
     return r ? &r->stack : NULL;

@@ -281,8 +281,7 @@ double exp_replay_mac_seconds(const struct exp_setup *s)
                                               : plain_seconds;
 }
 
-/* Tells whether a setup's replays take so long that keeping their counts costs less than 1 % of them. */
-static bool replay_is_worth_keeping(const struct exp_setup *s)
+bool exp_replay_is_worth_keeping(const struct exp_setup *s)
 {
     return exp_replay_mac_seconds(s) > plain_seconds;
 }
@@ -646,34 +645,4 @@ int exp_replay_stream(const struct exp_replay_batch *b, struct exp_experiment *e
     const struct replaying r = { b, e->setup, n_threads };
 
     return b->cache == EXP_NETWORK ? replay_network(&r, e, stream, pool) : replay_alone(&r, e, stream, pool);
-}
-
-/* ---- as the options ask ---- */
-
-int exp_replay_as_asked(struct exp_experiment *e, const struct exp_replay_asked *asked, struct exp_progress *progress,
-                        struct exp_tasks_counts *counts, struct exp_why *why)
-{
-    struct exp_tasks_counts now = { 0 };
-    struct exp_replay_batch b = { .experiment = &e,
-                                  .n = 1,
-                                  .cache = asked->cache,
-                                  .n_threads = asked->n_threads,
-                                  .progress = progress,
-                                  .counts = &now };
-    int err = 0;
-
-    if (*asked->store && replay_is_worth_keeping(e->setup))
-        err = exp_store_asked(&b.store, asked->store, asked->results, asked->known, why);
-    if (!err)
-        err = exp_replay_batch(&b, why);
-    exp_store_close(b.store);
-    counts->n_tasks += now.n_tasks;
-    counts->n_stored += now.n_stored;
-    return err;
-}
-
-void exp_replay_say_kept(const char *store, const struct exp_tasks_counts *counts, FILE *out)
-{
-    if (counts->n_tasks)
-        fprintf(out, "%zu of %zu simulations from the store (STORE=%s)\n", counts->n_stored, counts->n_tasks, store);
 }

@@ -131,6 +131,9 @@ size_t exp_replay_streams(const struct exp_experiment *e, enum exp_cache_state c
 /* Estimates what a stream takes on one thread of a usual computer; 0: another one's counts are copied. */
 double exp_replay_stream_seconds(const struct exp_experiment *e, enum exp_cache_state cache, size_t stream);
 
+/* Tells whether a setup's replays take so long that keeping their counts costs less than 1 % of them. */
+bool exp_replay_is_worth_keeping(const struct exp_setup *s);
+
 /* Explains in why the error err of a stream's replay; for -EINVAL, why the machine cannot be simulated. Returns err. */
 int exp_replay_fail(const struct exp_replay_batch *b, const struct exp_experiment *e, size_t stream, int err,
                     struct exp_why *why);
