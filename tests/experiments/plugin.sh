@@ -89,19 +89,11 @@ printf '#!/bin/sh\nexit 77\n' >"$work/fake/gnuplot"
 chmod +x "$work/fake/gnuplot"
 PATH=$work/fake:$PATH
 
-run "$(list writes_input is_wrong leaves_out leaks leaks_pages keeps starts_threads fails_later pointwise)"
+run "$(list writes_input is_wrong leaves_out starts_threads fails_later pointwise)"
 was_timed base
 says failing_writes_input "the plug-in wrote to its input, element 7, before timing"
 says failing_is_wrong "computes a wrong result: output element"
 says failing_leaves_out "computes a wrong result: output element 5 is"
-case ${SAN:-} in
-*address*) ;; # the sanitizer's own malloc does not tell what is in use
-*)
-    says failing_leaks "the plug-in leaks memory: 1008 bytes with each run"
-    says failing_leaks_pages "the plug-in leaks memory: 8192 bytes with each run"
-    says failing_keeps "the plug-in leaks memory: 3008 bytes with each prepare"
-    ;;
-esac
 says failing_starts_threads "the plug-in runs more threads than it may: PLUGIN_THREADS=1"
 check "a shape that it cannot do is that layer's reason" [ "$(columns "$dir/layers.csv" algo measured_time_ns |
     grep -c '^points .*only_1x1_filters')" -eq 2 ]
@@ -246,7 +238,7 @@ doubts() { # doubts ALGO WORDS: it is not simulated, and WORDS are in the reason
     check "$1: '$2' is not in: $(columns "$dir/layers.csv" algo simulated_loads | grep -m1 "^$1 ")" grep -qF -- "$(tr ' ,' '_;' <<<"$2")" \
         <(columns "$dir/layers.csv" algo simulated_loads | grep "^$1 ")
 }
-run "$(list is_wrong_again adds_nothing remembers rounds forks comes_back_twice closes_files leaks_files)" PLUGIN_LIMIT=20
+run "$(list is_wrong_again adds_nothing remembers rounds forks comes_back_twice)" PLUGIN_LIMIT=20
 doubts failing_is_wrong_again "a wrong result in its second run, on the input times -1.00366: output element 3 is"
 doubts failing_adds_nothing "computes a wrong result: output element 7679 is"
 doubts failing_remembers "a wrong result in its second run"
@@ -254,8 +246,6 @@ doubts failing_rounds "a wrong result in its second run"
 doubts failing_forks "the plug-in started a process, which runs on"
 check "... which is ended" [ -z "$(grep -lsa 'failing\.c:forks' /proc/[0-9]*/cmdline)" ]
 check "who forks and waits is right" [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^failing_comes_back_twice [0-9]')" -eq 3 ]
-doubts failing_closes_files "the plug-in closed files that it had not opened"
-doubts failing_leaks_files "the plug-in leaks open files: 1 with each run"
 run "$(list changes_signals prints right)" PLUGIN_LIMIT=20
 doubts failing_changes_signals "the plug-in changed which signals are handled"
 check "it prints as much as it likes" [ "$(columns "$dir/layers.csv" algo simulated_loads | grep -c '^failing_prints [0-9]')" -eq 3 ]

@@ -1,14 +1,12 @@
 /* What a plug-in's process looks at when a layer is checked: part of plugin_inside.h. */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -22,9 +20,8 @@
 enum {
     NO_NUMBER = 0xff, /* bytes of floats that are no numbers */
     SOMETHING = 0xc5, /* bytes of other ones */
-    MORE_RUNS = 4,    /* that are compared with the first and watched for leaks, if they are this short */
-    MOST_RUNS = 24,
-    SHORT_MS = 80 /* of CPU time */
+    MORE_RUNS = 4,    /* runs that are compared with the first run, if the first run is short */
+    SHORT_MS = 80     /* of CPU time */
 };
 
 /*
@@ -123,29 +120,8 @@ static size_t count_entries(const char *folder)
     return n;
 }
 
-/* Returns how much address space there is. */
-static size_t count_mapped(void)
+void plugin_look(struct plugin_belongings *b)
 {
-    FILE *in = fopen("/proc/self/statm", "r");
-    size_t pages = 0;
-
-    if (in && fscanf(in, "%zu", &pages) != 1)
-        pages = 0;
-    if (in)
-        fclose(in);
-    return pages * CONV_PAGE_BYTES;
-}
-
-void plugin_look(const struct plugin_inside *p, struct plugin_belongings *b)
-{
-    const struct mallinfo2 m = mallinfo2();
-    struct stat lent = { 0 };
-
-    *b = (struct plugin_belongings){ .n_files = count_entries("/proc/self/fd"),
-                                     .bytes = m.uordblks + m.hblkhd,
-                                     .mapped = count_mapped() };
-    if (!fstat(p->fd, &lent))
-        b->lent = lent.st_ino;
     sigprocmask(SIG_BLOCK, NULL, &b->blocked);
     sigaction(SIGSEGV, NULL, &b->crash);
 }
@@ -174,7 +150,7 @@ bool plugin_find_remains(const struct plugin_inside *p, char *text, size_t bytes
     const size_t n_threads = count_entries("/proc/self/task");
     struct plugin_belongings now;
 
-    plugin_look(p, &now);
+    plugin_look(&now);
     *text = '\0';
     if (n_threads > p->control->threads)
         exp_say(text, bytes, "the plug-in runs more threads than it may: PLUGIN_THREADS=%u", p->control->threads);
@@ -182,8 +158,6 @@ bool plugin_find_remains(const struct plugin_inside *p, char *text, size_t bytes
         exp_say(text, bytes, "the plug-in started a process, which runs on");
     else if (has_changed_signals(&p->had, &now))
         exp_say(text, bytes, "the plug-in changed which signals are handled, and how");
-    else if (now.lent != p->had.lent || (now.n_files && now.n_files < p->had.n_files)) /* 0: not readable */
-        exp_say(text, bytes, "the plug-in closed files that it had not opened");
     return *text;
 }
 
@@ -289,56 +263,13 @@ static bool run_on_other(struct plugin_inside *p, const float *first)
     return is_right;
 }
 
-static size_t more_by(size_t now, size_t before)
+static void run_again(struct plugin_inside *p, const float *first)
 {
-    return now > before ? now - before : 0;
-}
+    int i = 0;
 
-static bool run_again(struct plugin_inside *p, const float *first)
-{
-    plugin_run(p, p->at[0], p->at[1], output(p));
-    return compare(p, first, 1, "in a later run");
-}
-
-static bool prepare_again(struct plugin_inside *p, const float *first)
-{
-    (void)first;
-    if (!plugin_get_ready(p, p->at[1]))
-        return false;
-    plugin_give_back(p);
-    return true;
-}
-
-/*
- * Says what doing something again each time leaves behind. The C library keeps a few freed pieces of memory as if they
- * were in use: what seems to leak is done more often. Memory that is not of malloc is not counted where `what` is to
- * prepare: libraries may keep the code that they generate.
- */
-static void find_leak(struct plugin_inside *p, const float *first,
-                      bool (*again)(struct plugin_inside *p, const float *first), const char *what)
-{
-    size_t bytes = SIZE_MAX, mapped = again == run_again ? SIZE_MAX : 0, n_files = SIZE_MAX;
-    struct plugin_belongings before, now;
-    char text[128];
-
-    plugin_look(p, &before);
-    for (int i = 0; i < (bytes || mapped || n_files ? MOST_RUNS : MORE_RUNS); i++) {
-        if (!again(p, first))
-            return;
-        plugin_look(p, &now);
-        if (i) { /* the first may fill what later ones find */
-            bytes = min_size(bytes, more_by(now.bytes, before.bytes));
-            mapped = min_size(mapped, more_by(now.mapped, before.mapped));
-            n_files = min_size(n_files, more_by(now.n_files, before.n_files));
-        }
-        before = now;
-    }
-    if (bytes || mapped)
-        exp_say(text, sizeof text, "the plug-in leaks memory: %zu bytes with each %s", bytes ? bytes : mapped, what);
-    else if (n_files)
-        exp_say(text, sizeof text, "the plug-in leaks open files: %zu with each %s", n_files, what);
-    if (bytes || mapped || n_files)
-        plugin_say_wrong(p, text);
+    do
+        plugin_run(p, p->at[0], p->at[1], output(p));
+    while (compare(p, first, 1, "in a later run") && ++i < MORE_RUNS);
 }
 
 /* ---- all of it ---- */
@@ -355,24 +286,18 @@ static void run_checked(struct plugin_inside *p)
     memcpy(first, output(p), p->place[2].bytes);
     find_remains(p);
     if (!*p->control->text && run_on_other(p, first) && is_short)
-        find_leak(p, first, run_again, "run");
+        run_again(p, first);
     memcpy(output(p), first, p->place[2].bytes);
     free(first);
 }
 
 void plugin_check(struct plugin_inside *p)
 {
-    const clock_t start = clock();
-    bool is_short;
-
     if (!map_lent(p)) {
         plugin_say(p, "there is no memory for its tensors");
     } else if (plugin_get_ready(p, p->at[1])) {
-        is_short = took_short(start);
         run_checked(p);
         plugin_give_back(p);
-        if (is_short && !*p->control->text && !*p->control->doubt)
-            find_leak(p, NULL, prepare_again, "prepare");
     }
     unmap_lent(p);
 }

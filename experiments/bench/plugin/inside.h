@@ -17,8 +17,6 @@ struct plugin_images {
 
 /* What a process has that a plug-in could change. */
 struct plugin_belongings {
-    size_t n_files, bytes, mapped; /* bytes: of malloc; mapped: of all memory */
-    ino_t lent;                    /* inode of the lent tensors' file */
     sigset_t blocked;
     struct sigaction crash;
 };
@@ -88,13 +86,13 @@ void plugin_give_back(struct plugin_inside *p);
  */
 void plugin_check(struct plugin_inside *p);
 
-void plugin_look(const struct plugin_inside *p, struct plugin_belongings *b);
+void plugin_look(struct plugin_belongings *b);
 
 /* Reports a forbidden access to an address in the lent tensors; access is "write to" or similar. */
 void plugin_say_where(struct plugin_inside *p, uintptr_t address, const char *access);
 
 /*
- * Writes to text which threads, processes, signal handlers or closed files the plug-in left behind. Returns whether
+ * Writes to text which threads, processes or signal handlers the plug-in left behind. Returns whether
  * there are any.
  */
 bool plugin_find_remains(const struct plugin_inside *p, char *text, size_t bytes);

@@ -964,7 +964,7 @@ void plugin_process_serve(struct plugin_control *control, const char *object, co
     this_process = &p;
     part(printing);
     catch_crashes();
-    plugin_look(&p, &p.had);
+    plugin_look(&p.had);
     serve(&p);
     plugin_leave(0);
 }

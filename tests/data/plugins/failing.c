@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,22 +106,6 @@ void leaves_out(shape *s, const float *in, const float *filters, float *out)
 
     right(s, in, filters, out);
     out[5] = kept;
-}
-
-void leaks(shape *s, const float *in, const float *filters, float *out)
-{
-    static volatile uintptr_t last;
-
-    last = last ^ (uintptr_t)malloc(1000);
-    right(s, in, filters, out);
-}
-
-/* Leaks memory unknown to malloc. */
-void leaks_pages(shape *s, const float *in, const float *filters, float *out)
-{
-    if (mmap(NULL, 5000, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
-        abort();
-    right(s, in, filters, out);
 }
 
 static void *idle(void *nothing)
@@ -232,20 +215,6 @@ void comes_back_twice(shape *s, const float *in, const float *filters, float *ou
         waitpid(child, NULL, 0);
 }
 
-void closes_files(shape *s, const float *in, const float *filters, float *out)
-{
-    for (int file = 0; file < 21; file++)
-        close(file);
-    right(s, in, filters, out);
-}
-
-void leaks_files(shape *s, const float *in, const float *filters, float *out)
-{
-    if (dup(0) < 0)
-        abort();
-    right(s, in, filters, out);
-}
-
 void changes_signals(shape *s, const float *in, const float *filters, float *out)
 {
     signal(SIGSEGV, SIG_IGN);
@@ -280,15 +249,6 @@ static int no_memory(shape *s, const struct conv_plugin_ask *ask, const float *f
     return -ENOMEM;
 }
 
-/* Takes memory and never gives the memory back. */
-static int takes(shape *s, const struct conv_plugin_ask *ask, const float *filters, void **state)
-{
-    (void)s, (void)ask, (void)filters;
-    *state = malloc(3000);
-    return *state ? 0 : -ENOMEM;
-}
-
-const struct conv_plugin keeps = { .abi = CONV_PLUGIN_ABI, .prepare = takes, .run = run };
 const struct conv_plugin pointwise = {
     .abi = CONV_PLUGIN_ABI, .name = "points", .why_not = only_pointwise, .run = run
 };
