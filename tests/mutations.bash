@@ -170,7 +170,7 @@ mutant "plug-ins: a loop that changes its step goes on" experiments/bench/plugin
     's/a\[n\] - a\[n - period\] == a\[n - period\] - a\[n - 2 \* period\]/is_same_site(a[n] - a[n - period])/' tests/experiments/plugin.sh
 mutant "plug-ins: loops go on into pages that lie elsewhere" experiments/bench/plugin/stream.c \
     's/find_known_page\(&s->pages, next\) != place/!find_known_page(\&s->pages, next)/' tests/experiments/plugin.sh
-mutant "plug-ins: several accesses have room for one" kernels/plugin/record.awk 's/leaq\\t" 8 \* n/leaq\\t" 8/' tests/experiments/plugin.sh
+mutant "plug-ins: several accesses have room for one" counters/watch/record.awk 's/leaq\\t" 8 \* n/leaq\\t" 8/' tests/experiments/plugin.sh
 mutant "plug-ins: who gets ready is told of one thread" experiments/bench/plugin/process.c \
     's/\(int32_t\)p->control->threads/1/' tests/experiments/plugin.sh
 mutant "plug-ins: more threads than were asked for" experiments/bench/plugin/check.c \
@@ -182,9 +182,9 @@ mutant "verdict: why misses are not known is not said" experiments/run/answer.c 
 mutant "smaller layers: nobody says so" experiments/run/verdict.c 's/v->notes && /0 \&\& v->notes \&\& /' tests/experiments/plugin.sh
 mutant "tensors: the schedule that CSA did not choose" experiments/compare/question_tensors.c \
     's/return x->is_chosen \?/return !x->is_chosen ?/' tests/experiments/compare.sh
-mutant "plug-ins: stores are recorded as loads" kernels/plugin/record.awk \
+mutant "plug-ins: stores are recorded as loads" counters/watch/record.awk \
     's/\(bytes - 1\) \* 2 \+ is_store/(bytes - 1) * 2/' tests/experiments/plugin.sh
-mutant "plug-ins: masked vectors are whole" kernels/plugin/recorder.c \
+mutant "plug-ins: masked vectors are whole" counters/watch/plugin_watcher.c \
     's/first = is_taken && first == n \? i : first;/first = 0;/' tests/experiments/plugin.sh
 mutant "plug-ins: the output holds numbers before its first run" experiments/bench/plugin/check.c \
     's/NO_NUMBER = 0xff/NO_NUMBER = 0x11/' tests/experiments/plugin.sh

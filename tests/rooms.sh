@@ -10,7 +10,8 @@ program=
 
 declare -A floors
 floors[houses]='sim
-counters kernels
+kernels
+counters
 experiments'
 
 floors[sim]='aie base cpu replacement

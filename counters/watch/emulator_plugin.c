@@ -51,6 +51,8 @@
 
 #include "counters/watch/insn.h"
 #include "counters/watch/marker.h"
+#include "counters/watch/ring.h"
+#include "counters/watch/watch.h"
 #include "sim/programs/cachesim_notes.h"
 #include "sim/trace/qemu_plugin_api.h"
 #include "sim/trace/trace.h"
@@ -79,7 +81,11 @@ struct watcher {
     uint64_t *executed;         /* instructions that may access memory */
     /* of a region */
     watch_decode_fn decode;
-    char watched[4096]; /* the file that tells the program of the watcher */
+    char watched[4096]; /* the file that tells the program */
+    struct sim_expander expander;
+    struct watch_ring *ring;   /* NULL: nobody wants records */
+    struct watch_block *block; /* of the ring; NULL: the next record begins a block */
+    unsigned n_blocks, ring_phase;
     /* of a whole program */
     bool is_whole, has_fetches, has_accessors;
     uint8_t fetch_tag;
@@ -345,6 +351,71 @@ static void on_block_of_whole(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     }
 }
 
+/* ---- records of a region ---- */
+
+/* Hands over the block at hand, or one without records. A reader that wants no more ends the program. */
+static void begin_block(void)
+{
+    if (watcher.block)
+        return;
+    watcher.block = watch_ring_next(watcher.ring, watcher.n_blocks++);
+    if (!watcher.block)
+        _exit(EXIT_FAILURE);
+    watcher.block->n = 0;
+}
+
+static void end_block(void)
+{
+    begin_block();
+    watch_ring_hand_over(watcher.block, 1);
+    watcher.block = NULL;
+}
+
+static void add_record(uint64_t record)
+{
+    begin_block();
+    watcher.block->record[watcher.block->n++] = record;
+    if (watcher.block->n == WATCH_RING_RECORDS)
+        end_block();
+}
+
+static void record_access(void *ctx, const struct sim_access *a)
+{
+    (void)ctx;
+    if (a->phase != watcher.ring_phase)
+        add_record(WATCH_RECORD_PHASE | a->phase);
+    watcher.ring_phase = a->phase;
+    for (uint32_t at = 0; at < a->bytes; at += WATCH_RECORD_MAX_BYTES) {
+        const uint32_t left = a->bytes - at;
+
+        add_record(watch_record(a->addr + at, left < WATCH_RECORD_MAX_BYTES ? left : WATCH_RECORD_MAX_BYTES,
+                                a->kind == SIM_STORE));
+    }
+}
+
+/* Hands over the last records, and says that no more follow. */
+static void close_ring(void)
+{
+    if (watcher.block)
+        end_block();
+    end_block();
+}
+
+static int open_ring(const char *path)
+{
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    void *at = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *watcher.ring, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (at == MAP_FAILED)
+        return complain(strerror(errno), path);
+    close(fd);
+    watcher.ring = at;
+    sim_expander_init(&watcher.expander, record_access, NULL);
+    if (watch_stream_new(&watcher.region.stream, NULL, NULL, 0, &watcher.expander.sink))
+        return complain("out of memory", "");
+    return 0;
+}
+
 /* ---- the end of a region ---- */
 
 /* After an error nothing has a meaning: the program is ended. */
@@ -360,6 +431,8 @@ static void on_mark(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t
     watch_stream_mark(watcher.region.stream, mark, a, b, c);
     if (watch_stream_error(watcher.region.stream))
         err = complain(watch_stream_error(watcher.region.stream), "");
+    else if (mark == WATCH_MARK_END && watcher.ring)
+        close_ring();
     else if (mark == WATCH_MARK_END && (err = watch_region_close(&watcher.region, true, why, sizeof why)))
         complain(why, "");
     if (err || mark == WATCH_MARK_END)
@@ -451,7 +524,7 @@ static void on_exit_of_program(qemu_plugin_id_t id, void *userdata)
 /* ---- arguments ---- */
 
 struct arguments {
-    const char *out, *machine, *trace, *masked, *fd, *fetches, *accessors, *maps, *notes;
+    const char *out, *machine, *trace, *masked, *ring, *fd, *fetches, *accessors, *maps, *notes;
     struct watch_rule rule[WATCH_MAX_RULES];
     size_t n_rules;
 };
@@ -498,6 +571,7 @@ static bool read_argument(struct arguments *a, const char *argument)
         { "out=", &a->out, 0 },
         { "machine=", &a->machine, 0 },
         { "trace=", &a->trace, 0 },
+        { "ring=", &a->ring, 0 },
         { "masked=", &a->masked, SIM_MAX_PHASES },
         { "fd=", &a->fd, MOST_FDS },
         { "fetches=", &a->fetches, SIM_USUAL_TAGS },
@@ -522,14 +596,15 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
         if (!read_argument(a, argv[i]))
-            return complain("out=, machine=, trace=FILE, masked=PHASE, rule=PATTERN:PHASE:TAG, fd=NUMBER, fetches=TAG, "
-                            "accessors=TAG, maps=NUMBER or notes=NUMBER is wanted, not",
-                            argv[i]);
+            return complain(
+                "out=, machine=, trace=, ring=FILE, masked=PHASE, rule=PATTERN:PHASE:TAG, fd=NUMBER, fetches=TAG, "
+                "accessors=TAG, maps=NUMBER or notes=NUMBER is wanted, not",
+                argv[i]);
     }
     watcher.is_whole = a->fd;
-    if (!a->fd && !a->out)
-        return complain("out=FILE or fd=NUMBER is missing", "");
-    return a->fd || a->machine ? 0 : complain("machine=FILE is missing", "");
+    if (!a->fd && !a->out && !a->ring)
+        return complain("out=FILE, ring=FILE or fd=NUMBER is missing", "");
+    return a->fd || a->ring || a->machine ? 0 : complain("machine=FILE is missing", "");
 }
 
 /* ---- installation ---- */
@@ -550,18 +625,23 @@ static int tell_program(const char *out)
     return complain(strerror(errno), watcher.watched);
 }
 
-/* QEMU keeps the arguments during the run. */
-static int set_up_region(qemu_plugin_id_t id, const struct arguments *a, const char *target)
+static int open_files(const struct arguments *a)
 {
     const struct watch_files files = { a->out, a->machine, a->trace ? a->trace : "" };
     char why[512];
 
+    if (watch_region_open(&watcher.region, &files, a->rule, a->n_rules, why, sizeof why))
+        return complain(why, "");
+    return tell_program(a->out);
+}
+
+/* QEMU keeps the arguments as long as it runs. */
+static int set_up_region(qemu_plugin_id_t id, const struct arguments *a, const char *target)
+{
     watcher.decode = watch_decoder_find(target);
     if (!watcher.decode)
         return complain("only user-mode emulation of x86_64 and ppc64le is known here, not", target);
-    if (watch_region_open(&watcher.region, &files, a->rule, a->n_rules, why, sizeof why))
-        return complain(why, "");
-    if (tell_program(a->out))
+    if (a->ring ? open_ring(a->ring) : open_files(a))
         return -EINVAL;
     watcher.executed = watch_stream_executed(watcher.region.stream);
     if (a->masked)

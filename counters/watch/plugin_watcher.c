@@ -13,17 +13,15 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "recorder.h"
+#include "counters/watch/recorder.h"
 
 #define ADDRESSES ((uint64_t)1 << 47)
 #define AROUND ((uint64_t)16 << 20) /* memory before and behind the tensors: emulators read masked vectors whole */
@@ -79,35 +77,27 @@ uint8_t conv_recorder_mask[64] __attribute__((visibility("hidden")));
 
 /* ---- handing over ---- */
 
-static void wait_while(_Atomic uint32_t *word, uint32_t value)
-{
-    while (atomic_load(word) == value)
-        syscall(SYS_futex, word, FUTEX_WAIT, value, NULL, NULL, 0);
-}
-
 void *__real_memcpy(void *to, const void *from, size_t bytes);
 
 /* Hands over the ring's records, as soon as the bench has read the block's earlier records; empties the ring. */
 static void hand_over(uint64_t *end)
 {
-    struct conv_recorder_block *b = &recorder.shared->block[ring.number % CONV_RECORDER_BLOCKS];
+    struct watch_block *b;
 
     conv_recorder_next = ring.start;
     if (!ring.is_on || getpid() != recorder.pid)
         return;
-    wait_while(&b->is_full, 1);
-    if (atomic_load(&recorder.shared->is_stopped))
+    b = watch_ring_next(&recorder.shared->ring, ring.number++);
+    if (!b)
         _exit(EXIT_UNABLE);
     b->n = (uint32_t)(end - ring.start);
     __real_memcpy(b->record, ring.start, b->n * sizeof *b->record);
-    atomic_store(&b->is_full, 1);
-    syscall(SYS_futex, &b->is_full, FUTEX_WAKE, 1, NULL, NULL, 0);
-    ring.number++;
+    watch_ring_hand_over(b, 1);
 }
 
 static uint64_t *ring_end(void)
 {
-    return ring.start + CONV_RECORDER_RECORDS;
+    return ring.start + WATCH_RING_RECORDS;
 }
 
 /*
@@ -132,7 +122,7 @@ int __real_sigaction(int number, const struct sigaction *action, struct sigactio
 static void get_ready(void)
 {
     const struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK };
-    const size_t bytes = CONV_RECORDER_RECORDS * sizeof(uint64_t);
+    const size_t bytes = WATCH_RING_RECORDS * sizeof(uint64_t);
     const stack_t stack = { .ss_sp = malloc(SIGNAL_STACK_BYTES), .ss_size = SIGNAL_STACK_BYTES };
     char *start = mmap(NULL, bytes + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -323,7 +313,7 @@ void (*__wrap_signal(int number, void (*handler)(int)))(int)
 static void mark(void *of, int phase)
 {
     (void)of;
-    record(CONV_RECORD_PHASE | ((unsigned)phase & 3), 1, 0);
+    record(WATCH_RECORD_PHASE | ((unsigned)phase & 3), 1, 0);
 }
 
 static void begin(void)

@@ -1,6 +1,6 @@
-# Run behind counters/watch/x86.awk. Reads assembly that gcc wrote for x86-64 (AT&T syntax) and writes it with code
+# Run behind x86.awk. Reads assembly that gcc wrote for x86-64 (AT&T syntax) and writes it with code
 # before each instruction that touches memory: it records the address, the width, and whether that is a store, for
-# recorder.c, and changes no register and no flag. What a push, pop, call or return does to the stack is not recorded.
+# plugin_watcher.c, and changes no register and no flag. What a push, pop, call or return does to the stack is not recorded.
 #
 # Ends with a message and status 1 at an instruction whose accesses are not known: nothing goes unseen.
 
@@ -10,7 +10,7 @@ function stop(what) {
     exit 1
 }
 
-# What a record has in its upper 16 bits (recorder.h). Two instructions of a loop seldom have the same number.
+# What a record has in its upper 16 bits (ring.h). Two instructions of a loop seldom have the same number.
 function meta(bytes, is_store) {
     n_sites++
     return (n_sites % 512) * 128 + (bytes - 1) * 2 + is_store
@@ -51,7 +51,7 @@ function release(   i) {
     split("", place_of)
 }
 
-# Puts where an access begins into memory, and has a function of recorder.c record it, which changes no register.
+# Puts where an access begins into memory, and has a function of plugin_watcher.c record it, which changes no register.
 function record_by(function_, origin, what) {
     release()
     print "\tmovq\t%rax, -136(%rsp)"

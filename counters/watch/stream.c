@@ -259,7 +259,8 @@ static size_t learn(struct watch_stream *s, unsigned tag, uint64_t address, uint
 
 static void simulate(struct watch_stream *s)
 {
-    sim_hierarchy_records(s->h, s->record, s->n_records);
+    if (s->n_records)
+        sim_hierarchy_records(s->h, s->record, s->n_records);
     s->n_records = 0;
 }
 

@@ -14,6 +14,7 @@
 
 #define COMPILER_VARIABLE "SCONV_CC" /* of the environment; else cc: as for generated code */
 #define HEADER_DIR "kernels/plugin"
+#define WATCH_DIR "counters/watch"
 #define FLAGS_MARK "plugin:"
 
 enum { WATCH_LIMIT_S = 60, COMPILER_LIMIT_S = 20 /* in addition to PLUGIN_LIMIT */ };
@@ -112,6 +113,7 @@ static int begin_command(struct exp_words *command, const char *compiler, const 
     exp_words_split(command, is_cxx(path) ? "-O3 -g -Wall" : "-std=gnu17 -O3 -g -Wall");
     exp_words_split(command, usual);
     exp_words_add(command, "-I%s/" HEADER_DIR, here);
+    exp_words_add(command, "-I%s", here);
     return 0;
 }
 
@@ -190,7 +192,8 @@ static int hash_source(const struct command *command, const char *path, const ch
 static int hash_of(const struct command *command, const char *path, const char *half, uint64_t *hash,
                    struct exp_why *why)
 {
-    static const char *const sources[] = { "recorder.h", "recorder.c", "record.awk" };
+    static const char *const sources[] = { "ring.h",     "recorder.h", "plugin_watcher.c",
+                                           "record.awk", "marker.h",   "x86.awk" };
     int err;
 
     *hash = 0;
@@ -200,7 +203,7 @@ static int hash_of(const struct command *command, const char *path, const char *
             hash_argument(command, command->words.word[i], hash);
     }
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
-        char *source = exp_format(HEADER_DIR "/%s", sources[i]);
+        char *source = exp_format(WATCH_DIR "/%s", sources[i]);
 
         exp_hash_file(hash, source);
         free(source);
@@ -347,7 +350,7 @@ static int watch(const char *assembly, const char *watched, struct exp_why *why)
     char last[256];
     int err, status;
 
-    exp_words_split(&command, "sh -c 'awk -f counters/watch/x86.awk -f " HEADER_DIR "/record.awk \"$0\" >\"$1\"'");
+    exp_words_split(&command, "sh -c 'awk -f " WATCH_DIR "/x86.awk -f " WATCH_DIR "/record.awk \"$0\" >\"$1\"'");
     exp_words_add(&command, "%s", assembly);
     exp_words_add(&command, "%s", watched);
     err =
@@ -359,8 +362,8 @@ static int watch(const char *assembly, const char *watched, struct exp_why *why)
 }
 
 /*
- * Makes the plug-in's assembly, puts recording code into it, and links it with recorder.c, which has none. Of two
- * functions main, as in a file that tries itself, recorder.c's is taken.
+ * Makes the plug-in's assembly, puts recording code into it, and links it with plugin_watcher.c, which has none. Of two
+ * functions main, as in a file that tries itself, plugin_watcher.c's is taken.
  */
 static int make_recorder(const struct command *command, const char *path, const char *to, struct exp_why *why)
 {
@@ -375,7 +378,7 @@ static int make_recorder(const struct command *command, const char *path, const 
         err =
             run_with(command,
                      (const char *const[]){
-                         HEADER_DIR "/recorder.c", watched, "-o", to, "-Wl,-z,muldefs",
+                         WATCH_DIR "/plugin_watcher.c", watched, "-o", to, "-Wl,-z,muldefs",
                          "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset",
                          "-Wl,--wrap=sigprocmask,--wrap=pthread_sigmask,--wrap=sigaction,--wrap=signal", "-lm", NULL },
                      why);
@@ -386,11 +389,12 @@ static int make_recorder(const struct command *command, const char *path, const 
     return err;
 }
 
-/* Links the plug-in as it is with recorder.c: the emulator sees what it does. */
+/* Links the plug-in as it is with plugin_watcher.c: the emulator sees what it does. */
 static int make_emulated(const struct command *command, const char *path, const char *to, struct exp_why *why)
 {
     return run_with(
-        command, (const char *const[]){ HEADER_DIR "/recorder.c", path, "-w", "-o", to, "-Wl,-z,muldefs", "-lm", NULL },
+        command,
+        (const char *const[]){ WATCH_DIR "/plugin_watcher.c", path, "-w", "-o", to, "-Wl,-z,muldefs", "-lm", NULL },
         why);
 }
 

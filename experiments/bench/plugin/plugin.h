@@ -148,7 +148,7 @@ bool exp_plugin_is_source(const char *path); /* a C or a C++ file */
 
 /* ---- what it accesses ---- */
 
-/* A way to compile and run the program that records a plug-in's accesses (kernels/plugin/recorder.c). */
+/* A way to compile and run the program that records a plug-in's accesses (counters/watch/plugin_watcher.c). */
 struct exp_recorder_kind {
     enum cpu_isa isa; /* of the simulated machine's kernels; CPU_ISA_NONE: of any */
     const char *compiler, *flags;

@@ -13,7 +13,7 @@
 
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/plugin/plugin.h"
-#include "kernels/plugin/recorder.h"
+#include "counters/watch/recorder.h"
 
 enum {
     PLUGIN_NAME_BYTES = 40,

@@ -1,17 +1,12 @@
 /* The program that records a plug-in's accesses, which are simulated while it runs: part of plugin.h. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/futex.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,16 +14,13 @@
 #include "experiments/base/text.h"
 #include "experiments/bench/plugin/plugin.h"
 #include "experiments/bench/plugin/stream.h"
-#include "sim/trace/trace_reader.h"
 
 enum { WAIT_MS = 20 };
 
 struct program {
     const struct exp_recording *r;
     struct conv_recorder *shared;
-    char path[64];                       /* of the shared memory */
-    char folder[64], trace[80], out[80]; /* of an emulator's plugin: what it sees, through a pipe that has a name */
-    int pipe;
+    char path[64]; /* of the shared memory */
     pthread_t thread;
     atomic_bool has_ended;
     int err, status;
@@ -36,8 +28,8 @@ struct program {
 };
 
 /*
- * Adds the emulator and its plugin, which wants to simulate a machine: a small one. Libraries have one thread, and the
- * C library clears and copies memory by vectors, not byte by byte.
+ * Adds the emulator and its plugin. Libraries have one thread, and the C library clears and copies memory by vectors,
+ * not byte by byte.
  */
 static void add_emulator(struct exp_words *command, const struct program *p)
 {
@@ -51,9 +43,7 @@ static void add_emulator(struct exp_words *command, const struct program *p)
                              "GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=1000000000:"
                              "glibc.cpu.x86_rep_movsb_threshold=1000000000 -plugin");
     exp_option_print(out, "", p->r->observer);
-    exp_option_print(out, ",out=", p->out);
-    exp_option_print(out, ",trace=", p->trace);
-    fputs(",machine=sim/machines/toy.cfg", out);
+    exp_option_print(out, ",ring=", p->path);
     fclose(out);
     exp_words_add(command, "%s", text);
     free(text);
@@ -64,7 +54,7 @@ static void *run_program(void *arg)
     struct program *p = arg;
     struct exp_words command = { 0 };
 
-    if (*p->trace)
+    if (*p->r->kind->emulator)
         add_emulator(&command, p);
     exp_words_add(&command, "%s", p->r->program);
     exp_words_add(&command, "%s", p->path);
@@ -76,23 +66,17 @@ static void *run_program(void *arg)
 }
 
 /* Waits for the next block. Returns NULL if the program ended without it, or nobody wants more. */
-static struct conv_recorder_block *next_block(const struct program *p, unsigned number)
+static struct watch_block *next_block(const struct program *p, unsigned number)
 {
     const struct timespec most = { 0, WAIT_MS * 1000000L };
-    struct conv_recorder_block *b = &p->shared->block[number % CONV_RECORDER_BLOCKS];
+    struct watch_block *b = &p->shared->ring.block[number % WATCH_RING_BLOCKS];
 
     while (!atomic_load(&b->is_full)) {
         if (atomic_load(&p->has_ended) && !atomic_load(&b->is_full))
             return NULL;
-        syscall(SYS_futex, &b->is_full, FUTEX_WAIT, 0, &most, NULL, 0);
+        watch_ring_wait(&b->is_full, 0, &most);
     }
     return b;
-}
-
-static void give_back(struct conv_recorder_block *b)
-{
-    atomic_store(&b->is_full, 0);
-    syscall(SYS_futex, &b->is_full, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 static bool is_stopped(const struct exp_recording *r)
@@ -103,105 +87,24 @@ static bool is_stopped(const struct exp_recording *r)
 /* Hands on all blocks. Returns whether the last one came. */
 static bool read_blocks(struct exp_plugin_stream *s, const struct program *p)
 {
-    struct conv_recorder_block *b;
+    struct watch_block *b;
 
     for (unsigned number = 0; (b = next_block(p, number)); number++) {
-        const size_t n = b->n < CONV_RECORDER_RECORDS ? b->n : CONV_RECORDER_RECORDS;
+        const size_t n = b->n < WATCH_RING_RECORDS ? b->n : WATCH_RING_RECORDS;
 
         if (!number)
             exp_plugin_stream_place(s, p->shared);
         if (is_stopped(p->r)) {
-            atomic_store(&p->shared->is_stopped, 1);
-            give_back(b);
+            atomic_store(&p->shared->ring.is_stopped, 1);
+            watch_ring_hand_over(b, 0);
             return false;
         }
         exp_plugin_stream_records(s, b->record, n);
-        give_back(b);
+        watch_ring_hand_over(b, 0);
         if (!n)
             return true;
     }
     return false;
-}
-
-/* Waits until there is something in the pipe. Returns whether there is. */
-static bool wait_for_trace(const struct program *p, int fd)
-{
-    struct pollfd pipe = { .fd = fd, .events = POLLIN };
-
-    while (poll(&pipe, 1, WAIT_MS) <= 0 || !(pipe.revents & POLLIN)) {
-        if (atomic_load(&p->has_ended) || is_stopped(p->r))
-            return false;
-        if (pipe.revents & POLLHUP)
-            usleep(1000 * WAIT_MS);
-    }
-    return true;
-}
-
-/* Hands on what an emulator's plugin writes. Returns whether its end came. */
-static bool read_trace(struct exp_plugin_stream *s, const struct program *p, FILE *in)
-{
-    const struct sim_trace_options options = { .format = SIM_TRACE_BINARY };
-    struct sim_trace_reader *reader;
-    struct sim_run run[SIM_MAX_BURST_RUNS];
-    char why[256];
-    size_t n;
-    int err = sim_trace_reader_new(&reader, in, p->trace, &options);
-
-    if (err)
-        return false;
-    exp_plugin_stream_place(s, p->shared); /* the program has named its memory before it began */
-    while (!(err = sim_trace_reader_next(reader, run, SIM_MAX_BURST_RUNS, &n, why, sizeof why)) && n &&
-           !is_stopped(p->r)) {
-        for (size_t i = 0; i < n; i++)
-            exp_plugin_stream_run(s, &run[i]);
-    }
-    exp_plugin_stream_flush(s);
-    sim_trace_reader_free(reader);
-    return !err && !is_stopped(p->r);
-}
-
-static bool read_emulated(struct exp_plugin_stream *s, const struct program *p)
-{
-    FILE *in = wait_for_trace(p, p->pipe) && !fcntl(p->pipe, F_SETFL, 0) ? fdopen(p->pipe, "rb") : NULL;
-    bool is_whole = false;
-
-    if (in) {
-        is_whole = read_trace(s, p, in);
-        fclose(in);
-    } else {
-        close(p->pipe);
-    }
-    return is_whole;
-}
-
-/* Makes the pipe, in a folder of its own. */
-static int make_pipe(struct program *p, struct exp_why *why)
-{
-    if (!*p->r->observer)
-        return exp_fail(
-            why, -ENOTSUP,
-            "nobody sees what libraries access: make experiment has QEMU's plugin for that, unless OBSERVE=0");
-    exp_say(p->folder, sizeof p->folder, "/tmp/convsim-XXXXXX");
-    if (!mkdtemp(p->folder))
-        return exp_fail(why, -ENOTSUP, "there is no folder %s: %s", p->folder, strerror(errno));
-    exp_say(p->trace, sizeof p->trace, "%s/trace", p->folder);
-    exp_say(p->out, sizeof p->out, "%s/seen", p->folder);
-    /* It is open before there is a writer, who would wait for ever for a reader that has gone. */
-    if (mkfifo(p->trace, 0600) || (p->pipe = open(p->trace, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
-        return exp_fail(why, -ENOTSUP, "%s: %s", p->trace, strerror(errno));
-    return 0;
-}
-
-static void remove_pipe(const struct program *p)
-{
-    char watched[96];
-
-    exp_say(watched, sizeof watched, "%s.watched", p->out);
-    unlink(watched);
-    unlink(p->trace);
-    unlink(p->out);
-    if (*p->folder)
-        rmdir(p->folder);
 }
 
 /* Says why the accesses are not whole, or returns 0. */
@@ -257,15 +160,12 @@ static int record(struct program *p, struct sim_sink *sink, struct exp_why *why)
     int err;
 
     prepare(p->shared, p->r);
-    err = *p->r->kind->emulator ? make_pipe(p, why) : 0;
-    if (!err)
-        err = -pthread_create(&p->thread, NULL, run_program, p);
+    err = -pthread_create(&p->thread, NULL, run_program, p);
     if (!err) {
-        is_whole = *p->trace ? read_emulated(s, p) : read_blocks(s, p);
+        is_whole = read_blocks(s, p);
         pthread_join(p->thread, NULL);
         err = judge(p, s, is_whole, why);
     }
-    remove_pipe(p);
     exp_plugin_stream_free(s);
     return err;
 }
@@ -277,6 +177,12 @@ int exp_plugin_record(const struct exp_recording *r, struct sim_sink *sink, stru
     void *shared = MAP_FAILED;
     int err;
 
+    if (*r->kind->emulator && !*r->observer) {
+        close(fd);
+        return exp_fail(
+            why, -ENOTSUP,
+            "nobody sees what libraries access: make experiment has QEMU's plugin for that, unless OBSERVE=0");
+    }
     if (fd >= 0 && !ftruncate(fd, sizeof *p.shared))
         shared = mmap(NULL, sizeof *p.shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (shared != MAP_FAILED) {

@@ -104,13 +104,10 @@ struct exp_plugin_stream {
     struct pages pages;
     struct area area[CONV_RECORDER_TENSORS + CONV_RECORDER_REGIONS];
     size_t n_areas, last;
-    uint8_t phase;                         /* that a mark began */
-    uint64_t stored_bytes[CONV_N_TENSORS]; /* to see that it did its work where it was seen */
-    uint64_t seen[CONV_RECORDER_RECORDS];  /* by an emulator: records that are not handed on yet */
-    size_t n_seen;
-    unsigned seen_phase;                                            /* of the last of them */
-    uint32_t next[CONV_RECORDER_RECORDS];                           /* where the same site comes again */
-    uint32_t mark[CONV_RECORDER_RECORDS + 1];                       /* which records begin phases; the end of all */
+    uint8_t phase;                                                  /* that a mark began */
+    uint64_t stored_bytes[CONV_N_TENSORS];                          /* to see that it did its work where it was seen */
+    uint32_t next[WATCH_RING_RECORDS];                              /* where the same site comes again */
+    uint32_t mark[WATCH_RING_RECORDS + 1];                          /* which records begin phases; the end of all */
     size_t other_at[MAX_PERIOD + 1], other_step_at[MAX_PERIOD + 1]; /* where a period is known to end */
     struct sim_run run[SIM_MAX_BURST_RUNS];
     size_t n_runs;
@@ -170,7 +167,7 @@ static void fill_run(const struct exp_plugin_stream *s, struct sim_run *run, uin
     run->step_bytes = step;
     run->count = 1;
     run->access_bytes = bytes;
-    run->kind = conv_record_is_store(record) ? SIM_STORE : SIM_LOAD;
+    run->kind = watch_record_is_store(record) ? SIM_STORE : SIM_LOAD;
     run->tag = tag;
     run->phase = s->phase;
 }
@@ -197,8 +194,8 @@ static void add_to_workspace(struct exp_plugin_stream *s, uint64_t record, uint6
 
 static void add_access(struct exp_plugin_stream *s, uint64_t record)
 {
-    const uint64_t address = conv_record_address(record);
-    const uint32_t bytes = conv_record_bytes(record);
+    const uint64_t address = watch_record_address(record);
+    const uint32_t bytes = watch_record_bytes(record);
     const struct area *area = area_of(s, address);
     uint64_t inside;
 
@@ -207,7 +204,7 @@ static void add_access(struct exp_plugin_stream *s, uint64_t record)
         return;
     }
     inside = area->at + area->bytes - address; /* masked vectors may reach over its end, and touch nothing there */
-    s->stored_bytes[area->tag] += conv_record_is_store(record) ? bytes : 0;
+    s->stored_bytes[area->tag] += watch_record_is_store(record) ? bytes : 0;
     add_single(s, record, area->to + (address - area->at), inside < bytes ? (uint32_t)inside : bytes, area->tag);
 }
 
@@ -216,7 +213,7 @@ static void add_access(struct exp_plugin_stream *s, uint64_t record)
 /* Tells whether two records of one kind, whose addresses differ by that, are of one instruction. */
 static bool is_same_site(uint64_t step)
 {
-    return step + CONV_RECORD_PHASE < 2 * CONV_RECORD_PHASE;
+    return step + WATCH_RECORD_PHASE < 2 * WATCH_RECORD_PHASE;
 }
 
 /* Returns where, from record n on, an access moves by another step than before; or the end. */
@@ -285,8 +282,8 @@ static uint64_t count_neighbours(const struct exp_plugin_stream *s, uint64_t pag
 /* Does what place_run does where there is no area. */
 static uint64_t place_in_pages(struct exp_plugin_stream *s, uint64_t record, int64_t step, struct sim_run *run)
 {
-    const uint64_t address = conv_record_address(record), page = address >> PAGE_SHIFT;
-    const uint32_t bytes = conv_record_bytes(record);
+    const uint64_t address = watch_record_address(record), page = address >> PAGE_SHIFT;
+    const uint32_t bytes = watch_record_bytes(record);
     uint64_t place, most, neighbours;
 
     if (has_area(s, page))
@@ -307,8 +304,8 @@ static uint64_t place_in_pages(struct exp_plugin_stream *s, uint64_t record, int
  */
 static size_t place_run(struct exp_plugin_stream *s, uint64_t record, int64_t step, size_t n_times, struct sim_run *run)
 {
-    const uint64_t address = conv_record_address(record);
-    const uint32_t bytes = conv_record_bytes(record);
+    const uint64_t address = watch_record_address(record);
+    const uint32_t bytes = watch_record_bytes(record);
     const struct area *area = area_of(s, address);
     uint64_t most;
 
@@ -362,16 +359,16 @@ static size_t take_loop(struct exp_plugin_stream *s, const uint64_t *record, siz
 /* Finds where each site comes again, and what begins phases. Returns how many do. */
 static size_t find_next(struct exp_plugin_stream *s, const uint64_t *record, size_t n)
 {
-    uint32_t last[CONV_RECORD_SITES];
+    uint32_t last[WATCH_RECORD_SITES];
     size_t n_marks = 0;
 
     memset(last, 0xff, sizeof last);
     for (size_t i = n; i-- > 0;) {
-        uint32_t *same = &last[conv_record_site(record[i])];
+        uint32_t *same = &last[watch_record_site(record[i])];
 
         s->next[i] = *same;
         *same = (uint32_t)i;
-        if (record[i] & CONV_RECORD_PHASE)
+        if (record[i] & WATCH_RECORD_PHASE)
             s->mark[n_marks++] = (uint32_t)i;
     }
     memset(s->other_at, 0, sizeof s->other_at);
@@ -398,38 +395,6 @@ void exp_plugin_stream_records(struct exp_plugin_stream *s, const uint64_t *reco
         begin_phase(s, (unsigned)record[i++] % 4);
     }
     flush_singles(s);
-}
-
-/* ---- what an emulator saw ---- */
-
-void exp_plugin_stream_flush(struct exp_plugin_stream *s)
-{
-    exp_plugin_stream_records(s, s->seen, s->n_seen);
-    s->n_seen = 0;
-}
-
-static void add_seen(struct exp_plugin_stream *s, uint64_t record)
-{
-    s->seen[s->n_seen++] = record;
-    if (s->n_seen == CONV_RECORDER_RECORDS)
-        exp_plugin_stream_flush(s);
-}
-
-void exp_plugin_stream_run(struct exp_plugin_stream *s, const struct sim_run *run)
-{
-    if (run->phase != s->seen_phase)
-        add_seen(s, CONV_RECORD_PHASE | run->phase);
-    s->seen_phase = run->phase;
-    for (uint32_t k = 0; k < run->count; k++) {
-        const uint64_t address = run->addr + (uint64_t)(k * run->stride_bytes);
-
-        for (uint32_t at = 0; at < run->access_bytes; at += CONV_RECORD_MAX_BYTES) {
-            const uint32_t left = run->access_bytes - at;
-
-            add_seen(s, conv_record(address + at, left < CONV_RECORD_MAX_BYTES ? left : CONV_RECORD_MAX_BYTES,
-                                    run->kind == SIM_STORE));
-        }
-    }
 }
 
 /* ---- the whole ---- */

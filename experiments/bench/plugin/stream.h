@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/plugin/recorder.h"
+#include "counters/watch/recorder.h"
 #include "kernels/shape/tensor.h"
 #include "sim/base/access.h"
 
@@ -18,12 +18,8 @@ void exp_plugin_stream_free(struct exp_plugin_stream *s);
 /* Tells where tensors and named regions are, once and first; all other memory is the workspace. */
 void exp_plugin_stream_place(struct exp_plugin_stream *s, const struct conv_recorder *shared);
 
-/* Hands on records [n <= CONV_RECORDER_RECORDS], in their order; what repeats itself becomes bursts. */
+/* Hands on records [n <= WATCH_RING_RECORDS], in their order; what repeats itself becomes bursts. */
 void exp_plugin_stream_records(struct exp_plugin_stream *s, const uint64_t *record, size_t n);
-
-/* Adds what a run of an emulator's trace says, which is handed on later; hands on what was added. */
-void exp_plugin_stream_run(struct exp_plugin_stream *s, const struct sim_run *run);
-void exp_plugin_stream_flush(struct exp_plugin_stream *s);
 
 /* Returns how many bytes of a tensor were stored, to see that a plug-in did its work where it was seen. */
 uint64_t exp_plugin_stream_stored(const struct exp_plugin_stream *s, enum conv_tensor tensor);
