@@ -170,7 +170,7 @@ mutant "plug-ins: a loop that changes its step goes on" experiments/bench/plugin
     's/a\[n\] - a\[n - period\] == a\[n - period\] - a\[n - 2 \* period\]/is_same_site(a[n] - a[n - period])/' tests/experiments/plugin.sh
 mutant "plug-ins: loops go on into pages that lie elsewhere" experiments/bench/plugin/stream.c \
     's/find_known_page\(&s->pages, next\) != place/!find_known_page(\&s->pages, next)/' tests/experiments/plugin.sh
-mutant "plug-ins: several accesses have room for one" counters/watch/record.awk 's/leaq\\t" 8 \* n/leaq\\t" 8/' tests/experiments/plugin.sh
+mutant "plug-ins: several accesses have room for one" counters/watch/record.awk 's/\? 8 \* n_records : 0/? 8 : 0/' tests/experiments/plugin.sh
 mutant "plug-ins: who gets ready is told of one thread" experiments/bench/plugin/process.c \
     's/\(int32_t\)p->control->threads/1/' tests/experiments/plugin.sh
 mutant "plug-ins: more threads than were asked for" experiments/bench/plugin/check.c \

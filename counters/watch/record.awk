@@ -16,6 +16,13 @@ function meta(bytes, is_store) {
     return (n_sites % 512) * 128 + (bytes - 1) * 2 + is_store
 }
 
+# Registers are kept below what a function may have beneath its stack (the red zone).
+BEGIN {
+    KEPT_RAX = "-136(%rsp)"
+    KEPT_RCX = "-144(%rsp)"
+    NEXT = "conv_recorder_next(%rip)"
+}
+
 # Keeps code until it is known how many accesses there are up to the next label, jump or call (release).
 function hold(text) {
     held[++n_held] = text
@@ -27,23 +34,12 @@ function record(address, bytes, is_store) {
     meta_of[n_held] = meta(bytes, is_store)
 }
 
-# Prints code that records the number-th of n accesses: the first one makes room for all of them, so that the others need
-# not wait for each other. Registers are kept below what a function may have beneath its stack (the red zone).
-function print_record(address, what, number, n,   at) {
-    at = number == 1 ? 0 : 8 * (number - 1 - n)
-    print "\tmovq\t%rax, -136(%rsp)\n\tmovq\t%rcx, -144(%rsp)\n\tleaq\t" address ", %rax"
-    printf "\tmovabsq\t$0x%04x000000000000, %%rcx\n\tleaq\t(%%rax,%%rcx), %%rax\n", what
-    print "\tmovq\tconv_recorder_next(%rip), %rcx\n\tmovq\t%rax, " at "(%rcx)"
-    if (number == 1)
-        print "\tleaq\t" 8 * n "(%rcx), %rcx\n\tmovq\t%rcx, conv_recorder_next(%rip)"
-    print "\tmovq\t-144(%rsp), %rcx\n\tmovq\t-136(%rsp), %rax"
-}
-
-# Prints what is held.
+# Prints what is held. The first access makes room for all accesses, so that the other accesses need not wait for each other.
 function release(   i) {
     for (i = 1; i <= n_held; i++) {
         if (i in place_of)
-            print_record(held[i], meta_of[i], place_of[i], n_records)
+            print_record(held[i], meta_of[i], place_of[i] == 1 ? 0 : 8 * (place_of[i] - 1 - n_records), \
+                         place_of[i] == 1 ? 8 * n_records : 0)
         else
             print held[i]
     }

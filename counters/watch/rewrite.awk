@@ -3,7 +3,7 @@
 # Writes assembly that does what some functions of a program do, and records each of their accesses before it is made.
 #
 # Reads lines "FUNCTION name", each followed by what `objdump -d -w --insn-width=16` prints of that function, out of a
-# program that is linked at fixed addresses. The copy runs beside the program in memory (copies_watcher.c loads it
+# program that is linked at fixed addresses. The copy runs beside the program in memory (twin_watcher.c loads it
 # and knows MAGIC; its own memory is at WORK; both lie low enough for 32-bit addresses): every instruction is copied as
 # its bytes, but jumps, which go to the copy, and addresses relative to the place, which become absolute. Before an
 # instruction that touches memory, or prefetches, stands the code that records its address and its number, and before
@@ -11,7 +11,7 @@
 # up in a table at MAP of four bytes for each of the program's (0: there is no copy).
 #
 # Whatever is not understood (an unknown width, a lock) makes the function one that is not rewritten, with
-# the reason: it is then never entered unseen (copies_watcher.c). So do a masked access and a call, unless WHOLE
+# the reason: it is then never entered unseen (twin_watcher.c). So do a masked access and a call, unless WHOLE
 # is 1: then all the program's kernels are among the functions, and a masked access is recorded as one.
 
 function refuse(why) {
@@ -21,26 +21,27 @@ function refuse(why) {
         why_not_cold[current] = why
 }
 
-function record(address, site) {
-    printf "mov %%rax,%s\nmov %%rcx,%s\nlea %s,%%rax\nmov %s,%%rcx\n", work "+8", work "+16", address, work
-    printf "mov %%rax,(%%rcx)\nmovq $%d,8(%%rcx)\nlea 16(%%rcx),%%rcx\nmov %%rcx,%s\n", site, work
-    printf "mov %s,%%rcx\nmov %s,%%rax\n", work "+16", work "+8"
-}
-
 # An instruction of the function at hand, counted.
 function count(class,   at) {
     if (!WHOLE)
         return
     at = COUNTS + 8 * ((n_functions - 1) * n_classes + number_of[class])
-    printf "mov %%rax,%s\nmov %d,%%rax\nlea 1(%%rax),%%rax\nmov %%rax,%d\nmov %s,%%rax\n", work "+8", at, at, work "+8"
+    printf "mov %%rax,%s\nmov %d,%%rax\nlea 1(%%rax),%%rax\nmov %%rax,%d\nmov %s,%%rax\n", KEPT_RAX, at, at, KEPT_RAX
 }
 
-# A site of the function at hand, recorded.
-function record_site(address, bytes, kind) {
-    site_bytes[n_sites] = bytes
-    site_kind[n_sites] = kind
-    site_function[n_sites] = n_functions - 1
-    record(address, n_sites++)
+# Records an access of the function at hand. Accesses of a function that are alike share a site.
+function record_site(address, bytes, kind,   site) {
+    site = n_functions - 1 SUBSEP bytes SUBSEP kind
+    if (!(site in number_of_site)) {
+        site_bytes[n_sites] = bytes
+        site_kind[n_sites] = kind
+        site_function[n_sites] = n_functions - 1
+        number_of_site[site] = n_sites++
+    }
+    if (n_sites > 65536)
+        refuse("more kinds of accesses than a record tells apart")
+    else
+        print_record(address, number_of_site[site], 0, 8)
 }
 
 function bytes_of(hex,   n, i, b, text) {
@@ -86,7 +87,7 @@ function watch_string(text,   bytes, repeats, label) {
     repeats = text ~ /^rep /
     bytes = text ~ /(%rax|sq) / ? 8 : text ~ /(%eax|sl) / ? 4 : text ~ /(%ax|sw) / ? 2 : 1
     sub(/^rep /, "", text)
-    label = n_sites
+    label = n_strings++
     if (repeats)
         printf ".Lrepeat%d:\njrcxz .Lnone%d\njmp .Lone%d\n.Lnone%d:\njmp .Lrepeated%d\n.Lone%d:\n", label, label, label, label, label, label
     if (text ~ /^movs/)
@@ -100,9 +101,9 @@ function watch_string(text,   bytes, repeats, label) {
 # To a place that a register or memory names. In a function, only tables of a switch lead to the middle of one.
 function jump_indirect(text) {
     has_targets[n_functions - 1] = 1
-    printf "mov %%rax,%s\nmov %%rcx,%s\nmov %s,%%rax\n", work "+8", work "+16", substr(text, 2)
+    printf "mov %%rax,%s\nmov %%rcx,%s\nmov %s,%%rax\n", KEPT_RAX, KEPT_RCX, substr(text, 2)
     printf "mov %s(,%%rax,4),%%ecx\njrcxz .Loriginal%d\nmov %%rcx,%%rax\n", MAP, ++n_indirect
-    printf ".Loriginal%d:\nmov %%rax,%s\nmov %s,%%rcx\nmov %s,%%rax\njmp *%s\n", n_indirect, work "+24", work "+16", work "+8", work "+24"
+    printf ".Loriginal%d:\nmov %%rax,%s\nmov %s,%%rcx\nmov %s,%%rax\njmp *%s\n", n_indirect, WORK "+24", KEPT_RCX, KEPT_RAX, WORK "+24"
 }
 
 # Whether a function is this one, or the part of it that the compiler put elsewhere.
@@ -138,7 +139,9 @@ function jump(name, text,   target, place) {
 
 BEGIN {
     FS = "\t"
-    work = WORK
+    NEXT = WORK
+    KEPT_RAX = WORK "+8"
+    KEPT_RCX = WORK "+16"
     n_sites = n_functions = 0
     n_classes = split("fma vector_load vector_store vector scalar_load scalar_store prefetch branch other", class, " ")
     for (i = 1; i <= n_classes; i++)
@@ -219,7 +222,7 @@ END {
     }
     for (i = 1; i <= n_addresses; i++)
         n_targets += has_targets[function_of[i]]
-    printf ".section .head,\"a\"\nhead: .quad 0x%s, head, %s, %s\n", MAGIC, work, MAP
+    printf ".section .head,\"a\"\nhead: .quad 0x%s, head, %s, %s\n", MAGIC, WORK, MAP
     printf ".quad %d, %d, %d, %d, %s, %d\n", n_functions, n_targets, n_sites, WHOLE, COUNTS, WHOLE ? n_classes : 0
     for (i = 1; i <= n_classes && WHOLE; i++)
         put_text(class[i], 16)

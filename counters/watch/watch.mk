@@ -26,7 +26,7 @@ $(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/watch/e
 	$(link_guest)
 
 # Its twin watches itself: instrumented kernels come before the library's, and markers are calls.
-twin_sources := experiments/observe/main_guest.c counters/watch/twin_watcher.c counters/watch/copies_watcher.c
+twin_sources := experiments/observe/main_guest.c counters/watch/twin_watcher.c
 rewritten_magic := 314e5754534f424f
 
 $(eval $(call compile,twin,CC TWIN,$$(cc) -DWATCH_TWIN -DWATCH_COPIES_MAGIC=0x$(rewritten_magic)))

@@ -1,4 +1,17 @@
-# What x86 instructions touch, in AT&T's syntax: shared by scripts that make code record its accesses.
+# What x86 instructions touch, in AT&T's syntax, and code that records an access: shared by the two scripts that make code
+# record its accesses, of a compiler's assembly (record.awk) and of a linked program (rewrite.awk).
+
+# Prints code that records an access, and changes no register and no flag: `what` stands in the upper 16 bits of the record
+# (ring.h). Rax and rcx stand at KEPT_RAX and KEPT_RCX meanwhile. NEXT holds the place of the next record; the code writes
+# `at` bytes from the place, and moves NEXT on by `room` bytes.
+function print_record(address, what, at, room) {
+    printf "\tmovq\t%%rax, %s\n\tmovq\t%%rcx, %s\n\tleaq\t%s, %%rax\n", KEPT_RAX, KEPT_RCX, address
+    printf "\tmovabsq\t$0x%04x000000000000, %%rcx\n\tleaq\t(%%rax,%%rcx), %%rax\n", what
+    printf "\tmovq\t%s, %%rcx\n\tmovq\t%%rax, %d(%%rcx)\n", NEXT, at
+    if (room)
+        printf "\tleaq\t%d(%%rcx), %%rcx\n\tmovq\t%%rcx, %s\n", room, NEXT
+    printf "\tmovq\t%s, %%rcx\n\tmovq\t%s, %%rax\n", KEPT_RCX, KEPT_RAX
+}
 
 # Operands of an instruction, split at the commas that are outside parentheses.
 function split_operands(text,   i, c, depth, n, start) {

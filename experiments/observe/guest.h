@@ -62,7 +62,7 @@ const struct exp_emulator *exp_emulator_twin(void);
  */
 const struct exp_emulator *exp_emulator_copied(enum cpu_isa isa);
 
-/* Returns where the machine code of OpenBLAS is for a twin at that path, which the twin watches (copies.h). */
+/* Returns where the machine code of OpenBLAS is for a twin at that path, which the twin watches (twin_watcher.c). */
 char *exp_guest_rewritten_path(const char *guest);
 
 /* Tells whether experiments observe an OpenBLAS core so: those that no emulator runs. */
