@@ -311,7 +311,7 @@ static int run_plugin(const struct net *net, const struct run *r, struct exp_why
 {
     struct net_conv *conv = r->step->conv;
     const uint64_t start = clock_of(net)();
-    const char *refusal = exp_plugin_run_lent(conv->plan.outside.code, conv->number, &conv->plan, &conv->took_ns);
+    const char *refusal = exp_plugin_run_lent(conv->plan.plugin.code, conv->number, &conv->plan, &conv->took_ns);
 
     conv->waited_ns = clock_of(net)() - start;
     return refusal ? exp_fail(why, -ECANCELED, "node '%.100s': %s", r->step->name, refusal) : 0;
@@ -377,7 +377,7 @@ int net_conv_open(const struct net *net, const struct net_step *s, struct exp_wh
 
     if (conv->plan.algorithm != CONV_PLUGIN)
         return 0;
-    refusal = exp_plugin_open_lent(conv->plan.outside.code, conv->number, &conv->plan, &bind, clock_of(net));
+    refusal = exp_plugin_open_lent(conv->plan.plugin.code, conv->number, &conv->plan, &bind, clock_of(net));
     return refusal ? exp_fail(why, -ECANCELED, "node '%.100s': %s", s->name, refusal) : 0;
 }
 
