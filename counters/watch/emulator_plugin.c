@@ -81,7 +81,7 @@ struct watcher {
     uint64_t *executed;         /* instructions that may access memory */
     /* of a region */
     watch_decode_fn decode;
-    char watched[4096]; /* the file that tells the program */
+    char watched[4096]; /* the file that tells the program of the watcher */
     struct sim_expander expander;
     struct watch_ring *ring;   /* NULL: nobody wants records */
     struct watch_block *block; /* of the ring; NULL: the next record begins a block */
@@ -353,7 +353,7 @@ static void on_block_of_whole(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 /* ---- records of a region ---- */
 
-/* Hands over the block at hand, or one without records. A reader that wants no more ends the program. */
+/* Hands over the block at hand, or an empty block. A reader that wants no more ends the program. */
 static void begin_block(void)
 {
     if (watcher.block)
@@ -393,7 +393,7 @@ static void record_access(void *ctx, const struct sim_access *a)
     }
 }
 
-/* Hands over the last records, and says that no more follow. */
+/* Hands over the last records, and marks the end. */
 static void close_ring(void)
 {
     if (watcher.block)
@@ -635,7 +635,7 @@ static int open_files(const struct arguments *a)
     return tell_program(a->out);
 }
 
-/* QEMU keeps the arguments as long as it runs. */
+/* QEMU keeps the arguments during the run. */
 static int set_up_region(qemu_plugin_id_t id, const struct arguments *a, const char *target)
 {
     watcher.decode = watch_decoder_find(target);

@@ -1,15 +1,16 @@
 /*
  * The program in which a plug-in's C file records every access of its machine code. The program is linked with the
- * compiler's code of the file, after record.awk has put recording code before each instruction that touches memory. It
- * runs a layer once, and hands the accesses of `run` to the bench.
+ * compiler's code of the file, after record.awk has put recording code before each instruction that touches memory. The
+ * program runs a layer once, and hands the accesses of `run` to the bench.
  *
- *     recorder FILE      the memory that the program shares with the bench (recorder.h)
+ *     recorder FILE      the memory shared by the program and the bench (recorder.h)
  *
- * With CONV_RECORDED_EMULATED the program runs under an emulator whose plugin (counters/watch/emulator_plugin.c) sees all
- * accesses, those of libraries too, and hands them to the bench; marker.h is included from the command line then.
+ * With CONV_RECORDED_EMULATED the program runs under an emulator whose plugin (counters/watch/emulator_plugin.c) sees
+ * all accesses, also the accesses of libraries, and hands the accesses to the bench; marker.h is included from the
+ * command line then.
  *
- * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of its function. Without the
- * emulator, the program sees no accesses of libraries but memcpy, memmove and memset.
+ * CONV_RECORDED is the name of the plug-in's record, or with CONV_RECORDED_IS_FUNCTION of the plug-in's function.
+ * Without the emulator, the program sees no accesses of libraries but memcpy, memmove and memset.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -34,7 +35,7 @@ static struct {
     struct conv_recorder *shared;
     struct conv_plugin plugin;
     void *state;
-    pid_t pid; /* the program's own: a child that the plug-in forks has another pid, and is not recorded */
+    pid_t pid; /* the program's own: a child forked by the plug-in has a different pid, and is not recorded */
 } recorder;
 
 static void __attribute__((noreturn)) give_up(const char *why)
@@ -61,11 +62,11 @@ static struct conv_recorder_memory whole(void)
 
 #ifndef CONV_RECORDED_EMULATED
 
-/* The recording code has no argument for the recorder. One thread. */
+/* Global: the recording code has no argument for the recorder. One thread. */
 static struct {
     unsigned number; /* of the next block */
     bool is_on;
-    uint64_t *start; /* of as many records as a block has; a page follows that nobody may touch */
+    uint64_t *start; /* of as many records as a block has; behind them a page without access rights */
 } ring;
 
 /* Used by the recording code. */
@@ -102,7 +103,7 @@ static uint64_t *ring_end(void)
 
 /*
  * The ring is full: the faulting instruction, which writes at a distance from rcx, writes the first record of the next
- * ring. So do the instructions behind it that have their room from the same access (record.awk).
+ * ring. The instructions behind with room from the same access do so, too (record.awk).
  */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
@@ -147,7 +148,7 @@ static inline __attribute__((always_inline, target("general-regs-only"))) void r
     conv_recorder_next = next;
 }
 
-/* A gather or scatter, as record.awk describes it in conv_recorder_what. The calling code keeps all its registers. */
+/* A gather or scatter, described by record.awk in conv_recorder_what. The calling code keeps all its registers. */
 __attribute__((visibility("hidden"), no_caller_saved_registers, target("general-regs-only"))) void
 conv_recorder_elements(void);
 
@@ -168,8 +169,8 @@ void conv_recorder_elements(void)
 }
 
 /*
- * A masked vector, described likewise: an access from the first to the last element that is taken; or an access for
- * each element.
+ * A masked vector, described as above: an access from the first to the last taken element; or an access for each
+ * element.
  */
 __attribute__((visibility("hidden"), no_caller_saved_registers, target("general-regs-only"))) void
 conv_recorder_masked(void);
@@ -196,7 +197,7 @@ void conv_recorder_masked(void)
         record(conv_recorder_origin + (uint64_t)first * element, (uint64_t)(end - first) * element, what >> 18 & 1);
 }
 
-/* The linker sends calls of the C library's functions here. They count as vectors. */
+/* The linker sends calls of the C library's functions here. The calls count as vectors. */
 void *__real_memmove(void *to, const void *from, size_t bytes);
 void *__real_memset(void *to, int byte, size_t bytes);
 void *__wrap_memcpy(void *to, const void *from, size_t bytes);
@@ -245,7 +246,7 @@ int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 int __wrap_sigaction(int number, const struct sigaction *action, struct sigaction *before);
 void (*__wrap_signal(int number, void (*handler)(int)))(int);
 
-/* The plug-in's view of SIGSEGV: blocked or not, and its action. */
+/* The plug-in's view of SIGSEGV: blocked or not, and the action. */
 static struct {
     bool is_blocked;
     struct sigaction action;

@@ -1,4 +1,4 @@
-/* Memory that the bench shares with the program in which a plug-in records its accesses (plugin_watcher.c). */
+/* Memory shared by the bench and the program in which a plug-in records its accesses (plugin_watcher.c). */
 #ifndef COUNTERS_WATCH_RECORDER_H
 #define COUNTERS_WATCH_RECORDER_H
 
@@ -30,8 +30,8 @@ struct conv_recorder {
     struct conv_plugin_shape shape; /* at this place in a page: plug-ins read the shape, and the reads are counted */
     struct conv_recorder_memory tensor[CONV_RECORDER_TENSORS]; /* where the program puts the tensors */
     char plan[CONV_RECORDER_PLAN_BYTES];                       /* the user's */
-    struct conv_recorder_region region[CONV_RECORDER_REGIONS]; /* memory that the plug-in gave names */
-    char why[256];                                             /* why the program gave up; "": it did not */
+    struct conv_recorder_region region[CONV_RECORDER_REGIONS]; /* memory with a name from the plug-in */
+    char why[256];                                             /* why the program gave up; "": success */
 };
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * Memory that a watched process shares with the process that reads its accesses: two blocks of records. The watched
- * process fills one block while the reader reads the other block. A block without records is the last block.
+ * Memory shared by a watched process and the reader of its accesses: two blocks of records. The watched process fills a
+ * block while the reader reads the second block. A block without records is the last block.
  *
- * A record holds an access: the address, below 2^48; 1 for a store; the width less 1; and the number of the instruction.
- * Many instructions share a number, so a loop repeats its numbers (record.awk). An address that no program has marks the
- * begin of a phase: the lowest bits of the address name the phase.
+ * A record holds an access: the address, below 2^48; 1 for a store; the width less 1; and the number of the
+ * instruction. Many instructions share a number, so a loop repeats its numbers (record.awk). An address that no program
+ * has marks the begin of a phase: the lowest bits of the address name the phase.
  */
 #ifndef COUNTERS_WATCH_RING_H
 #define COUNTERS_WATCH_RING_H
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-long syscall(long number, ...); /* which strict C hides */
+long syscall(long number, ...); /* hidden by strict C */
 
 enum {
     WATCH_RING_BLOCKS = 2,
@@ -28,8 +28,9 @@ enum {
 };
 
 struct watch_block {
-    _Atomic uint32_t is_full; /* a futex: the watched process waits while it is 1, the reader waits while it is 0 */
-    uint32_t n;               /* records; 0: no more records follow */
+    _Atomic uint32_t
+        is_full; /* a futex: the watched process waits while is_full is 1, the reader waits while is_full is 0 */
+    uint32_t n;  /* records; 0: no more records follow */
     uint64_t record[WATCH_RING_RECORDS];
 };
 
@@ -44,7 +45,7 @@ static inline void watch_ring_wait(_Atomic uint32_t *word, uint32_t value, const
     syscall(SYS_futex, word, FUTEX_WAIT, value, most, NULL, 0);
 }
 
-/* Hands a block to the other side. */
+/* Hands a block to the opposite side. */
 static inline void watch_ring_hand_over(struct watch_block *b, uint32_t is_full)
 {
     atomic_store(&b->is_full, is_full);

@@ -23,12 +23,12 @@
 
 /* ---- copies of machine code ---- */
 
-/* As rewrite.awk writes them. */
+/* As written by rewrite.awk. */
 struct head {
     uint64_t magic, base, work, map, n_functions, n_targets, n_sites, is_whole, counts, n_classes;
 };
 
-/* Names a class of instructions; n_classes of them follow the head. */
+/* The name of a class of instructions; n_classes names follow the head. */
 struct class
 {
     char name[16];
@@ -36,7 +36,7 @@ struct class
 
 struct function {
     uint64_t original, copy; /* copy 0: refused */
-    uint64_t n_first;        /* 0: nobody enters it there */
+    uint64_t n_first;        /* 0: the function is not entered there */
     uint8_t first[8];        /* the first instruction of the original */
     char name[64], why_not[96];
 };
@@ -48,12 +48,12 @@ struct target {
 
 struct site {
     uint16_t function;
-    uint8_t bytes, kinds; /* kinds: 1 << enum sim_kind, one or two of these; MASKED beside them */
+    uint8_t bytes, kinds; /* kinds: 1 << enum sim_kind, one or two kinds; with or without MASKED */
 };
 
 enum { MASKED = 8 };
 
-/* The memory that the copies use: four words, and from the second page on the ring. */
+/* The memory of the copies: four words, and from the second page on the ring. */
 struct work {
     uint64_t *next;
     uint64_t saved[3];
@@ -61,10 +61,10 @@ struct work {
 
 enum { PAGE = 4096, RING_BYTES = 1 << 20, SIGNAL_STACK_BYTES = 1 << 20, MAP_BYTES = 448 << 20 };
 
-/* The handler of a signal has no other way to it. */
+/* Global: the handler of a signal has no context. */
 static struct {
     const struct head *head;
-    size_t bytes; /* of all that it begins */
+    size_t bytes; /* of the whole file */
     const struct class *class;
     const struct function *function;
     const struct target *target;
@@ -73,8 +73,8 @@ static struct {
     struct work *work;
     uint64_t *ring; /* of records (ring.h) */
     uint64_t *executed;
-    uint64_t *count;      /* [n_functions][n_classes]: executed since they were taken last */
-    uint64_t **counts_in; /* likewise: where the stream wants them */
+    uint64_t *count;      /* [n_functions][n_classes]: executed since the last take */
+    uint64_t **counts_in; /* [n_functions][n_classes]: the stream's counters */
 } code;
 
 static bool is_copy(const void *place)
@@ -115,14 +115,14 @@ static void take_counts(void)
     }
 }
 
-/* The ring is full: the instruction that found out writes its first record instead. */
+/* The ring is full: the faulting instruction writes the first record of the ring instead. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     ucontext_t *c = context;
     const char *at = info->si_addr, *end = (const char *)code.ring + RING_BYTES;
 
     if (at < end || at >= end + PAGE) {
-        signal(number, SIG_DFL); /* somebody's mistake: made once more, it ends the program */
+        signal(number, SIG_DFL); /* a fault outside the ring: the instruction runs once more, and ends the program */
         return;
     }
     drain();
@@ -152,7 +152,7 @@ static void *map_fixed(uint64_t address, size_t bytes, int protection, int fd)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* Maps the file where it wants to be. */
+/* Maps the file at the address in the head. */
 static int map_file(int fd, const char *path, char *why, size_t why_bytes)
 {
     struct head head;
@@ -207,7 +207,7 @@ static enum watch_class class_of(const char *name)
     return c;
 }
 
-/* Makes the counters of what the copies execute, which their code has the addresses of. */
+/* Makes the counters of executed instructions; the copies' code has the counters' addresses. */
 static int make_counts(struct watch_stream *s)
 {
     const struct head *head = code.head;
@@ -259,7 +259,7 @@ static int put_into_place(void)
     return err;
 }
 
-/* The table of indirect jumps, four bytes for each of the program's; what nobody writes takes no memory. */
+/* The table of indirect jumps, four bytes for each byte of the program; unwritten parts take no memory. */
 static int make_map(void)
 {
     uint32_t *map = map_fixed(code.head->map, MAP_BYTES, PROT_READ | PROT_WRITE, -1);
@@ -369,7 +369,7 @@ void watch_mark(enum watch_mark mark, uint64_t a, uint64_t b, uint64_t c)
     take_counts();
     watch_stream_mark(watcher.region.stream, mark, a, b, c);
     error = watch_stream_error(watcher.region.stream);
-    /* Without copies of the whole program, the accesses that are seen outside the buffers are a part: no spills. */
+    /* Without copies of the whole program, only a part of the accesses outside the buffers is seen: no spills. */
     if (!error && mark == WATCH_MARK_END && watch_region_close(&watcher.region, are_whole(), why, sizeof why))
         error = why;
     if (error) {

@@ -7,7 +7,7 @@
 
 #include "onnx.pb-c.h"
 
-/* Messages, texts and arrays are from malloc, each by itself: protobuf-c frees them like those that it has read. */
+/* Messages, texts and arrays are separate pieces of malloc: protobuf-c frees them like the messages of a file. */
 
 struct onnx_writer {
     Onnx__ModelProto *model;
@@ -15,7 +15,7 @@ struct onnx_writer {
 
 #define NEW(type, kind) init_message(exp_new(1, sizeof(type)), kind)
 
-/* Lets a message begin as its kind does. */
+/* Starts a message of a kind. */
 static void *init_message(void *message, const ProtobufCMessageDescriptor *kind)
 {
     kind->message_init(message);
@@ -99,7 +99,7 @@ void onnx_write_output(struct onnx_writer *w, const char *name, size_t n_dims, c
     append(&w->model->graph->output, &w->model->graph->n_output, new_value(name, n_dims, dim));
 }
 
-/* Adds an initializer whose data, from malloc, are so many bytes an element. */
+/* Adds an initializer with `bytes` bytes of data an element; the data are from malloc. */
 static void add_tensor(struct onnx_writer *w, const char *name, int32_t type, size_t n_dims, const int64_t *dim,
                        void *data, size_t bytes)
 {

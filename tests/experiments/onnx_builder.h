@@ -23,7 +23,7 @@ struct onnx_writer;
 struct onnx_writer *onnx_writer_new(const char *name, int64_t opset);
 void onnx_writer_free(struct onnx_writer *w); /* NULL is fine */
 
-/* Writes the file. Its parameters are those that exp_file_write has. Returns 0. */
+/* Writes the file, with the parameters of exp_file_write. Returns 0. */
 int onnx_writer_print(void *writer, FILE *out);
 
 /* Add an input or output of floats. */
@@ -43,7 +43,7 @@ void onnx_write_float(struct onnx_writer *w, const char *name, float value);
 void onnx_write_text(struct onnx_writer *w, const char *name, const char *value);
 void onnx_write_ints(struct onnx_writer *w, const char *name, size_t n, const int64_t *values);
 
-/* Returns the message that is written, as protoc-c declares it: everything in it is from malloc. */
+/* Returns the message of the file, as declared by protoc-c: every part is from malloc. */
 struct Onnx__ModelProto *onnx_writer_model(struct onnx_writer *w);
 
 #endif

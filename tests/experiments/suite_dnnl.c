@@ -28,8 +28,8 @@ static void with_library(void (*check)(const struct exp_dnnl *d))
 /* ---- convolutions ---- */
 
 /*
- * Runs a convolution into NCHW outputs. oneDNN has an implementation for every convolution that is drawn here: a
- * refusal means that another convolution was asked for, and fails.
+ * Runs a convolution into NCHW outputs. oneDNN has an implementation for every convolution drawn here: a refusal means
+ * that the request was wrong, and fails.
  */
 static bool run_conv(const struct exp_dnnl *d, const struct kcheck *k, const char *record, struct kbuffer *out,
                      size_t n_out)
@@ -103,7 +103,7 @@ enum { MOST_C = 64, MOST_ELEMS = 50, MOST_N = 3, MOST = MOST_N * MOST_C * MOST_E
 
 enum { GAMMA, BETA, MEAN, VARIANCE, N_STATISTICS };
 
-/* Normalises an element by the definition: by the statistics of its channel, which are c apart. */
+/* Normalises an element by the definition: by the statistics of the element's channel, which are c apart. */
 static double normalised(const float *s, size_t c, double x)
 {
     const double y =

@@ -1,6 +1,6 @@
 /* plugin: -lopenblas
  *
- * Refuses every shape unless the library of the option gave the function: the bench has a function of the same name.
+ * Refuses every shape unless the library of the option gave the function: the bench has an equally named function.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

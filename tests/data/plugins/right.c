@@ -11,7 +11,7 @@
 
 typedef const struct conv_plugin_shape shape;
 
-/* Sums over a window in `type`, with filters that may be a copy. */
+/* Sums over a window in `type`, with filters in place or copied. */
 #define SUM(type, name)                                                                                                \
     static float name(shape *s, const float *in, const float *filter, int n, int k, int y, int x)                      \
     {                                                                                                                  \
