@@ -23,7 +23,7 @@
  *   maps      the descriptor that gets, at the end, the program's memory mappings, in the format of /proc/<pid>/maps
  *   notes     the descriptor of a file that notes the program's progress (sim/programs/cachesim_notes.h)
  *
- * The trace covers one process and one program. A forked child is silent: the child forgets the unwritten part of the
+ * The trace covers a process and a program. A forked child is silent: the child forgets the unwritten part of the
  * trace, and closes its copy of the descriptor. A program that calls exec closes the descriptor, too: then the trace
  * lacks its end, and the notes say why. The emulated program shares QEMU's descriptors, and some programs close all
  * descriptors of others. So the trace moves to a descriptor above the program's limit, and before each block is
@@ -539,7 +539,7 @@ static bool read_number(const char *text, unsigned limit, unsigned *n)
     return *text >= '0' && *text <= '9' && !*end && value < limit;
 }
 
-/* PATTERN:PHASE:TAG, both one digit, TAG '-' for none. */
+/* PATTERN:PHASE:TAG; PHASE and TAG are digits, TAG '-' for none. */
 static bool read_rule(struct arguments *a, const char *text)
 {
     struct watch_rule *rule = &a->rule[a->n_rules];

@@ -9,8 +9,8 @@
  *     watch_mark_phase(phase)                  as often as wanted
  *     watch_mark_end()                         counting ends; the watcher writes the result
  *
- * Tags and phases are the simulator's (sim/base/access.h): small numbers with a meaning for the caller. One region per
- * run, of one thread.
+ * Tags and phases are the simulator's (sim/base/access.h): small numbers with a meaning for the caller. A region per
+ * run, of a single thread.
  */
 #ifndef COUNTERS_WATCH_MARKER_H
 #define COUNTERS_WATCH_MARKER_H

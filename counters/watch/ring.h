@@ -28,9 +28,8 @@ enum {
 };
 
 struct watch_block {
-    _Atomic uint32_t
-        is_full; /* a futex: the watched process waits while is_full is 1, the reader waits while is_full is 0 */
-    uint32_t n;  /* records; 0: no more records follow */
+    _Atomic uint32_t is_full; /* a futex: the watched process waits while 1, the reader while 0 */
+    uint32_t n;               /* records; 0: no more records follow */
     uint64_t record[WATCH_RING_RECORDS];
 };
 
