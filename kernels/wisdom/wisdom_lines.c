@@ -169,9 +169,12 @@ static int print_lines(const struct wisdom_lines *l, FILE *out)
     fputs(HEAD "\n", out);
     for (size_t i = 0; i < l->n; i++) {
         const struct wisdom_value *v = &l->line[i].value;
+        char text[VALUE_BYTES + 2];
 
-        fprintf(out, "%s %s %s ", l->line[i].key, v->ukr, v->in_place ? "in_place" : "packed");
-        fprintf(out, "%s %zu %zu %zu\n", v->is_ws ? "ws" : "is", v->n_c, v->k2, v->k3);
+        snprintf(text, sizeof text, " %s %s %s %zu %zu %zu\n", v->ukr, v->in_place ? "in_place" : "packed",
+                 v->is_ws ? "ws" : "is", v->n_c, v->k2, v->k3);
+        fputs(l->line[i].key, out);
+        fputs(text, out);
     }
     if (fflush(out) || ferror(out))
         err = errno ? -errno : -EIO;
