@@ -271,6 +271,15 @@ static int take_whole(const struct reading *r, size_t row, size_t i, void *at)
     return err;
 }
 
+static int take_number(const struct reading *r, size_t row, size_t i, double *at)
+{
+    int err = exp_table_double(r->table, row, r->column[i], at, r->why);
+
+    if (!err && rec_field_at(r->t, i)->is_whole && (*at < 0 || *at != floor(*at)))
+        err = refuse(r, row, i, "is no whole number");
+    return err;
+}
+
 static int take_value(const struct reading *r, size_t row, size_t i, char *to)
 {
     const struct rec_field *f = rec_field_at(r->t, i);
@@ -284,6 +293,7 @@ static int take_value(const struct reading *r, size_t row, size_t i, char *to)
     case REC_CHARS:
         return copy_text(r, row, i, at, f->bytes, cell);
     case REC_NUMBER:
+        return take_number(r, row, i, at);
     case REC_DOUBLE:
         return exp_table_double(r->table, row, r->column[i], at, r->why);
     default:

@@ -52,6 +52,7 @@ struct rec_field {
     size_t offset, bytes;              /* of the value in the row */
     double (*derive)(const void *row); /* makes the value of others of the row; then it has no offset. NULL */
     enum rec_missing missing;
+    bool is_whole;                /* a struct value that is a whole number >= 0 */
     size_t why_offset, why_bytes; /* of the reason in the row. 0 bytes: it is a const char *, otherwise a char array */
     const char *why;              /* the reason of REC_IF_NAN_AS */
 };
@@ -91,6 +92,9 @@ struct rec_table {
                      : REC_NUMBER),                                                                                    \
     .offset = offsetof(row, member), .bytes = sizeof(struct value), .missing = REC_IF_WHY,                             \
     .why_offset = offsetof(row, member) + offsetof(struct value, why)
+
+/* A struct value that is a whole number >= 0: reading refuses other numbers. */
+#define REC_WHOLE(row, member) REC_VALUE(row, member), .is_whole = true
 
 /* A value that is missing if why, a const char * or char[] of the row, holds a reason (not NULL, not empty). */
 #define REC_OR(row, member, why) REC_AT(row, member), .missing = REC_IF_WHY, REC_REASON(row, why)

@@ -163,14 +163,9 @@ static double percent_of(const struct sim_stats *s, const struct sim_cell *sum, 
     return sum->loads ? 100 * exp_load_misses(s, sum, level) / (double)sum->loads : 0;
 }
 
-static struct value counted(const struct measured_case *x, enum exp_count count)
-{
-    return value_or(x->c->measured.count[count], exp_case_why_no_count(x->c, count));
-}
-
 #define IF(reason, number) x->why[NO_##reason] ? value_none(x->why[NO_##reason]) : value_of((double)(number))
 #define FINITE(reason, number) value_if_finite(number, first_reason(x->why[NO_##reason], "not a finite number"))
-#define COUNTED(count) counted(x, count)
+#define COUNTED(count) exp_case_count(x->c, count)
 
 #define MEASURE(name, unit, meaning, source, fold, expression)                                                         \
     static struct value find_##name(const struct measured_case *x, size_t l)                                           \

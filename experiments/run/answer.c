@@ -25,9 +25,7 @@ static void take_points(struct exp_points *points, const struct exp_experiment *
         for (size_t q = 0; q < ctr_n_quantities(); q++) {
             const enum exp_count count = EXP_COMMON + (enum exp_count)q;
 
-            point->why_not_counted[q] = exp_case_why_no_count(c, count);
-            if (!point->why_not_counted[q])
-                point->measured[q] = c->measured.count[count];
+            point->measured[q] = exp_case_count(c, count);
         }
         exp_point_simulate(point, e->setup, c);
     }

@@ -34,7 +34,7 @@ struct exp_point *exp_points_add(struct exp_points *p, const struct exp_experime
 
     *point = (struct exp_point){ .model = e->model->name, .layer = c->layer, .algo = c->algo };
     for (size_t q = 0; q < EXP_MAX_QUANTITIES; q++) {
-        point->measured[q] = (double)NAN;
+        point->measured[q] = value_none("not counted");
         for (unsigned v = 0; v < EXP_N_VIEWS; v++)
             point->simulated[v][q] = (double)NAN;
     }
@@ -96,14 +96,14 @@ struct exp_agreement exp_agreement_of(const struct exp_points *p, const struct e
 
     for (size_t i = 0; i < p->n; i++) {
         const struct exp_point *x = &p->point[i];
-        double measured = x->measured[q], simulated = x->simulated[v][q];
+        double measured = x->measured[q].number, simulated = x->simulated[v][q];
 
         if (!is_in(x, of) || isnan(measured) || isnan(simulated))
             continue;
         a.n++;
         a.measured += measured;
         a.simulated += simulated;
-        loads += x->measured[loads_q];
+        loads += x->measured[loads_q].number;
         if (measured > 0)
             error[n_errors++] = 100 * (simulated / measured - 1);
     }
@@ -128,7 +128,7 @@ static const struct exp_point *base_of(const struct exp_points *p, const struct 
 
 static bool has_both(const struct exp_point *x, size_t q, enum exp_view v)
 {
-    return x && x->measured[q] > 0 && x->simulated[v][q] > 0;
+    return x && x->measured[q].number > 0 && x->simulated[v][q] > 0;
 }
 
 static const struct exp_agreement_ratio no_ratio = { 0, (double)NAN, (double)NAN, (double)NAN };
@@ -145,11 +145,11 @@ struct exp_agreement_ratio exp_agreement_ratio_of(const struct exp_points *p, co
 
         if (!has_both(base, q, v) || !has_both(x, q, v))
             continue;
-        base_measured += base->measured[q];
+        base_measured += base->measured[q].number;
         base_simulated += base->simulated[v][q];
-        own_measured += x->measured[q];
+        own_measured += x->measured[q].number;
         own_simulated += x->simulated[v][q];
-        measured[r.n] = base->measured[q] / x->measured[q];
+        measured[r.n] = base->measured[q].number / x->measured[q].number;
         simulated[r.n++] = base->simulated[v][q] / x->simulated[v][q];
     }
     if (r.n) {
@@ -168,10 +168,8 @@ struct point_row {
     const char *model;
     size_t layer_index;
     const char *layer, *algo, *quantity;
-    double measured, simulated[EXP_N_VIEWS];
-    double measured_percent, simulated_percent[EXP_N_VIEWS]; /* of the measured loads */
-    /* These reasons are of values that are NaN. */
-    const char *why_not_measured, *why_not_simulated, *why_no_measured_percent, *why_no_simulated_percent;
+    struct value measured, simulated[EXP_N_VIEWS];
+    struct value measured_percent, simulated_percent[EXP_N_VIEWS]; /* of the measured loads */
 };
 
 /* clang-format off */
@@ -182,55 +180,39 @@ static const struct rec_field point_fields[] = {
     { EXP_COLUMN_LAYER, REC_AT(POINT, layer) },
     { EXP_COLUMN_ALGO, REC_AT(POINT, algo) },
     { { "quantity", "", "what was counted; both sides have the same definition", "" }, REC_AT(POINT, quantity) },
-    { { "measured", "", "counts of one run", "counters" }, REC_NAN_OR(POINT, measured, why_not_measured) },
+    { { "measured", "", "counts of one run", "counters" }, REC_VALUE(POINT, measured) },
     { { "caches_alone", "", "the same of the replay: LRU caches of the machine's sizes, nothing prefetched", "replay" },
-      REC_NAN_OR(POINT, simulated[EXP_CACHES_ALONE], why_not_simulated) },
+      REC_VALUE(POINT, simulated[EXP_CACHES_ALONE]) },
     { { "as_machine", "", "the same of the replay on the machine as its file has it", "replay" },
-      REC_NAN_OR(POINT, simulated[EXP_AS_MACHINE], why_not_simulated) },
+      REC_VALUE(POINT, simulated[EXP_AS_MACHINE]) },
     { { "measured_percent_of_loads", "%", "measured / measured loads", "counters" },
-      REC_NAN_OR(POINT, measured_percent, why_no_measured_percent) },
+      REC_VALUE(POINT, measured_percent) },
     { { "caches_alone_percent_of_loads", "%", "caches_alone / measured loads", "replay" },
-      REC_NAN_OR(POINT, simulated_percent[EXP_CACHES_ALONE], why_no_simulated_percent) },
+      REC_VALUE(POINT, simulated_percent[EXP_CACHES_ALONE]) },
     { { "as_machine_percent_of_loads", "%", "as_machine / measured loads", "replay" },
-      REC_NAN_OR(POINT, simulated_percent[EXP_AS_MACHINE], why_no_simulated_percent) },
+      REC_VALUE(POINT, simulated_percent[EXP_AS_MACHINE]) },
 };
 /* clang-format on */
 
 const struct rec_table exp_points_table = REC_TABLE("simulated_vs_measured.csv", point_fields, POINT);
 
-/* Says why a quantity of a point has no measured number; "": it has one. */
-static const char *why_not_measured(const struct exp_point *p, size_t q)
-{
-    return *p->why_not ? p->why_not : p->why_not_counted[q] ? p->why_not_counted[q] : "";
-}
-
-static const char *either(const char *why, const char *otherwise)
-{
-    return *why ? why : otherwise;
-}
-
 static void put_point(struct exp_csv *csv, const struct exp_point *p, size_t q)
 {
-    const size_t loads_q = ctr_quantity_index("loads");
-    const double loads = p->measured[loads_q];
-    const char *why = either(why_not_measured(p, q), "not counted"), *no_loads = why_not_measured(p, loads_q);
-    struct point_row row = {
-        .model = p->model,
-        .layer_index = p->layer->index,
-        .layer = p->layer->name,
-        .algo = p->algo->name,
-        .quantity = ctr_quantity_at(q)->name,
-        .measured = p->measured[q],
-        .why_not_measured = why,
-        .why_not_simulated = either(p->why_not, "not simulated"),
-        .measured_percent = 100 * p->measured[q] / loads,
-        .why_no_measured_percent = either(why_not_measured(p, q), either(no_loads, "not counted")),
-        .why_no_simulated_percent = either(no_loads, "not simulated"),
-    };
+    const char *why_not = *p->why_not ? p->why_not : NULL;
+    const struct value loads = why_not ? value_none(why_not) : p->measured[ctr_quantity_index("loads")];
+    struct point_row row = { .model = p->model,
+                             .layer_index = p->layer->index,
+                             .layer = p->layer->name,
+                             .algo = p->algo->name,
+                             .quantity = ctr_quantity_at(q)->name,
+                             .measured = why_not ? value_none(why_not) : p->measured[q] };
 
+    row.measured_percent = value_ratio(row.measured, loads, 100);
     for (unsigned v = 0; v < EXP_N_VIEWS; v++) {
-        row.simulated[v] = p->simulated[v][q];
-        row.simulated_percent[v] = 100 * p->simulated[v][q] / loads;
+        const struct value simulated = value_if_finite(p->simulated[v][q], "not simulated");
+
+        row.simulated[v] = why_not && simulated.why ? value_none(why_not) : simulated;
+        row.simulated_percent[v] = loads.why ? value_none(loads.why) : value_ratio(simulated, loads, 100);
     }
     rec_put(csv, &exp_points_table, &row);
 }

@@ -25,8 +25,7 @@ struct exp_point {
     const struct exp_layer *layer;
     const struct exp_algo *algo;
     char why_not[400];                                 /* not comparable; "": it is */
-    double measured[EXP_MAX_QUANTITIES];               /* NaN: not counted, */
-    const char *why_not_counted[EXP_MAX_QUANTITIES];   /* for this reason, which is of who counted; NULL: it is */
+    struct value measured[EXP_MAX_QUANTITIES];         /* reasons are owned by whoever counted */
     double simulated[EXP_N_VIEWS][EXP_MAX_QUANTITIES]; /* NaN: not simulated */
 };
 

@@ -42,8 +42,7 @@ struct counts_row {
     const char *model, *caches;
     uint64_t layer_index;
     const char *algo, *quantity;
-    uint64_t count;
-    const char *why_no_count;
+    struct value count;
 };
 
 #define COUNT struct counts_row
@@ -54,7 +53,7 @@ static const struct rec_field count_fields[] = {
     { EXP_COLUMN_LAYER_INDEX, REC_AT(COUNT, layer_index) },
     { EXP_COLUMN_ALGO, REC_AT(COUNT, algo) },
     { { "quantity", "", "one of those that all CPUs share", "" }, REC_AT(COUNT, quantity) },
-    { { "count", "", "of one run", "counters" }, REC_OR(COUNT, count, why_no_count) },
+    { { "count", "", "of one run", "counters" }, REC_WHOLE(COUNT, count) },
 };
 
 const struct rec_table exp_counts_table = REC_TABLE("counts.csv", count_fields, COUNT);
@@ -84,7 +83,7 @@ bool exp_counts_exist(const struct exp_experiment *e)
 {
     for (size_t i = 0; i < e->n_cases; i++) {
         for (size_t q = 0; q < ctr_n_quantities(); q++) {
-            if (!exp_case_why_no_count(&e->cases[i], EXP_COMMON + (enum exp_count)q))
+            if (value_is_known(exp_case_count(&e->cases[i], EXP_COMMON + (enum exp_count)q)))
                 return true;
         }
     }
@@ -115,15 +114,13 @@ static void put_counts(struct exp_csv *csv, const void *source)
     for (size_t i = 0; i < s->e->n_cases * ctr_n_quantities(); i++) {
         const struct exp_case *c = &s->e->cases[i / ctr_n_quantities()];
         const size_t q = i % ctr_n_quantities();
-        const enum exp_count count = EXP_COMMON + (enum exp_count)q;
-        const char *why = exp_case_why_no_count(c, count);
+        const struct value count = exp_case_count(c, EXP_COMMON + (enum exp_count)q);
         const COUNT row = { .model = s->e->model->name,
                             .caches = exp_cache_state_name(s->cache),
                             .layer_index = c->layer->index,
                             .algo = c->algo->name,
                             .quantity = ctr_quantity_at(q)->name,
-                            .count = why ? 0 : (uint64_t)(c->measured.count[count] + 0.5),
-                            .why_no_count = why };
+                            .count = value_or(floor(count.number + 0.5), count.why) };
 
         rec_put(csv, &exp_counts_table, &row);
     }
@@ -397,7 +394,7 @@ static int take_count(struct exp_counts *c, size_t i, struct exp_why *why)
     if (key->quantity == ctr_n_quantities())
         return exp_fail(why, -EINVAL, "%s:%u: unknown quantity '%s'; the common ones are in counters/README.md", path,
                         line, row->quantity);
-    if (row->why_no_count && !strcmp(row->why_no_count, REC_DOES_NOT_APPLY))
+    if (row->count.why && !strcmp(row->count.why, REC_DOES_NOT_APPLY))
         return exp_fail(why, -EINVAL, "%s:%u: count, '' is empty", path, line);
     if (find_plan(c, &plan, &at))
         return 0;
@@ -457,11 +454,11 @@ static int take_times(struct exp_counts *c, struct exp_why *why)
     for (size_t i = 0; i < c->times.n && !err; i++) {
         const char *wrong = why_not_time(c, &t[i]);
 
-        count[i] = (COUNT){ t[i].model, t[i].caches, t[i].layer_index, t[i].algo, "cycles", 0, NULL };
+        count[i] = (COUNT){ t[i].model, t[i].caches, t[i].layer_index, t[i].algo, "cycles", value_of(0) };
         if (wrong)
             return exp_fail(why, -EINVAL, "%s:%u: %s", table->path, table->line[i], wrong);
         c->is_by_clock = c->is_by_clock || isnan(t[i].cycles);
-        count[i].count = (uint64_t)(isnan(t[i].cycles) ? t[i].fastest_ns * c->ran_at_ghz : t[i].cycles);
+        count[i].count = value_of(floor(isnan(t[i].cycles) ? t[i].fastest_ns * c->ran_at_ghz : t[i].cycles));
         err = take_count(c, i, why);
     }
     return err ? err : sort_places(table, c->count, c->counts.n, why);
@@ -642,13 +639,9 @@ int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *mod
     return 0;
 }
 
-double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key, const char **why_not)
+struct value exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key)
 {
     const struct exp_counts_place *place = bsearch(key, c->count, c->counts.n, sizeof *place, compare_keys);
-    const COUNT *row = place ? (const COUNT *)c->counts.row + place->row : NULL;
 
-    if (row && !row->why_no_count)
-        return (double)row->count;
-    *why_not = row ? row->why_no_count : "not counted";
-    return (double)NAN;
+    return place ? ((const COUNT *)c->counts.row)[place->row].count : value_none("not counted");
 }

@@ -97,8 +97,8 @@ char *exp_counts_models(const struct exp_counts *c, enum exp_cache_state cache);
 int exp_counts_take_plan(const struct exp_counts *c, const struct exp_model *model, struct exp_case *x, bool *is_older,
                          struct exp_why *why);
 
-/* Returns a count; NaN if there is none, with the reason in why_not, which is of c. */
-double exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key, const char **why_not);
+/* Returns a count. The reason is owned by c. */
+struct value exp_counts_find(const struct exp_counts *c, const struct exp_counts_key *key);
 
 extern const struct rec_table exp_plans_table, exp_counts_table;
 

@@ -65,7 +65,7 @@ static struct exp_cycles_pair cycles_of(const struct exp_point *p)
 {
     const size_t q = ctr_quantity_index("cycles");
 
-    return *p->why_not ? none() : (struct exp_cycles_pair){ p->measured[q], p->simulated[EXP_AS_MACHINE][q] };
+    return *p->why_not ? none() : (struct exp_cycles_pair){ p->measured[q].number, p->simulated[EXP_AS_MACHINE][q] };
 }
 
 /* Returns the cycles of an algorithm in a point's layer. */

@@ -176,7 +176,7 @@ static int add_point(struct session *s, struct exp_experiment *e, struct exp_cas
     s->n_differ += *point->why_not != '\0';
     s->n_older += is_older && !*point->why_not;
     for (; key.quantity < ctr_n_quantities() && !*point->why_not; key.quantity++)
-        point->measured[key.quantity] = exp_counts_find(&s->counts, &key, &point->why_not_counted[key.quantity]);
+        point->measured[key.quantity] = exp_counts_find(&s->counts, &key);
     return 0;
 }
 

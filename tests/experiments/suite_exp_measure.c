@@ -154,12 +154,11 @@ static void check_counts(const struct fixture *f, enum exp_count count, double e
 {
     for (size_t i = 0; i < f->toy.experiment.n_cases; i++) {
         const struct exp_case *c = &f->toy.experiment.cases[i];
-        const char *why = exp_case_why_no_count(c, count);
+        const struct value x = exp_case_count(c, count);
 
         if (!c->measured.why_no_time)
-            test_check(!why && c->measured.count[count] == expected, "%s of %s, %s: %g, not %g (%s)",
-                       exp_count_name(count), c->layer->name, c->algo->name, c->measured.count[count], expected,
-                       why ? why : "");
+            test_check(!x.why && x.number == expected, "%s of %s, %s: %g, not %g (%s)", exp_count_name(count),
+                       c->layer->name, c->algo->name, x.number, expected, x.why ? x.why : "");
     }
 }
 
@@ -167,11 +166,11 @@ static void check_no_counts(const struct fixture *f, enum exp_count count, const
 {
     for (size_t i = 0; i < f->toy.experiment.n_cases; i++) {
         const struct exp_case *c = &f->toy.experiment.cases[i];
-        const char *why = exp_case_why_no_count(c, count);
+        const char *why = exp_case_count(c, count).why;
 
         if (!c->measured.why_no_time)
-            test_check(why && strstr(why, part) && !c->measured.has_count[count], "%s of %s, %s: '%s', not '%s'",
-                       exp_count_name(count), c->layer->name, c->algo->name, why ? why : "", part);
+            test_check(why && strstr(why, part), "%s of %s, %s: '%s', not '%s'", exp_count_name(count), c->layer->name,
+                       c->algo->name, why ? why : "", part);
     }
 }
 
@@ -191,13 +190,12 @@ static void check_recorded_case(const struct exp_counts *counts, const struct fi
                "%s, %s: %s", c->layer->name, c->algo->name, why.text);
     for (size_t q = 0; q < ctr_n_quantities(); q++) {
         const struct exp_counts_key key = { f->toy.model.name, c->algo->name, c->layer->index, q, EXP_COLD };
-        const enum exp_count count = EXP_COMMON + (enum exp_count)q;
-        const char *why_not = exp_case_why_no_count(c, count);
-        const char *lacking = "";
-        double recorded = exp_counts_find(counts, &key, &lacking);
+        const struct value count = exp_case_count(c, EXP_COMMON + (enum exp_count)q);
+        const struct value recorded = exp_counts_find(counts, &key);
 
-        test_check(why_not ? isnan(recorded) && !strcmp(lacking, why_not) : recorded == c->measured.count[count],
-                   "%s of %s, %s: %g (%s)", ctr_quantity_at(q)->name, c->layer->name, c->algo->name, recorded, lacking);
+        test_check(count.why ? recorded.why && !strcmp(recorded.why, count.why) : recorded.number == count.number,
+                   "%s of %s, %s: %g (%s)", ctr_quantity_at(q)->name, c->layer->name, c->algo->name, recorded.number,
+                   recorded.why ? recorded.why : "");
     }
 }
 

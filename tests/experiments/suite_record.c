@@ -70,13 +70,14 @@ static const struct row usual = { .name = "conv1",
 
 struct lake {
     const char *name;
-    struct value depth_m, area;
+    struct value depth_m, area, boats;
 };
 
 static const struct rec_field lake_fields[] = {
     { { "name", "", "of the lake", "" }, REC_AT(struct lake, name) },
     { { "depth_m", "m", "at its deepest", "sonar" }, REC_VALUE(struct lake, depth_m) },
     { { "area", "", "", "" }, REC_VALUE(struct lake, area) },
+    { { "boats", "", "", "" }, REC_WHOLE(struct lake, boats) },
 };
 
 static const struct rec_table lakes = REC_TABLE("lakes.csv", lake_fields, struct lake);
@@ -148,9 +149,11 @@ static void test_unclean_texts(void)
 /* A value is a number, or a reason; a whole number has no exponent. */
 static void test_values(void)
 {
-    const struct lake lake[] = { { "a", { 0.5, NULL }, { 4e15, NULL } },
-                                 { "b", value_none("no sonar, yet"), value_none(REC_DOES_NOT_APPLY) },
-                                 { "c", value_ratio(lake[0].depth_m, value_of(0), 1), value_of(-1) } };
+    const struct lake lake[] = {
+        { "a", { 0.5, NULL }, { 4e15, NULL }, { 0, NULL } },
+        { "b", value_none("no sonar, yet"), value_none(REC_DOES_NOT_APPLY), { 0, NULL } },
+        { "c", value_ratio(value_of(1), value_of(0), 1), value_of(-1), { 0, NULL } },
+    };
     struct rec_rows rows;
     struct exp_why why;
     const struct lake *read;
@@ -159,7 +162,8 @@ static void test_values(void)
     CU_ASSERT_EQUAL(write_rows("lakes.csv", &lakes, lake, 3), 0);
     text = text_of("lakes.csv");
     test_check(
-        strstr(text, "\na,0.5,4000000000000000\nb,not available: no sonar; yet,\nc,not available: divided by 0,-1\n") !=
+        strstr(text,
+               "\na,0.5,4000000000000000,0\nb,not available: no sonar; yet,,0\nc,not available: divided by 0,-1,0\n") !=
             NULL,
         "%s", text);
     free(text);
@@ -174,6 +178,11 @@ static void test_values(void)
     read = rows.row;
     CU_ASSERT_TRUE(read->area.number == 7 && !strcmp(read->depth_m.why, "the file has no such column"));
     rec_release(&rows);
+    for (size_t i = 0; i < 2; i++) {
+        scratch_text("old.csv", i ? "name,boats\nd,-3\n" : "name,boats\nd,1.5\n");
+        CU_ASSERT_EQUAL(rec_read_some(&rows, &lakes, scratch_path("old.csv"), NULL, 0, &why), -EINVAL);
+        test_check(strstr(why.text, "is no whole number") != NULL, "%s", why.text);
+    }
 }
 
 static void test_cells(void)
@@ -262,7 +271,9 @@ static double any_double(void)
 /* Fills a value; if a reason decides whether the value is known, the value is arbitrary. */
 static void fill(const struct rec_field *f, char *row)
 {
-    const double x = f->missing >= REC_IF_NAN && !rng_below(3) ? (double)NAN : any_double();
+    const double x = f->missing >= REC_IF_NAN && !rng_below(3) ? (double)NAN
+                     : f->is_whole                             ? rng_below(1000)
+                                                               : any_double();
     const uint64_t whole = rng_u64() >> rng_below(64);
     const uint32_t half = (uint32_t)whole;
     const char *text = ANY(texts);

@@ -22,11 +22,11 @@ static struct exp_point point(size_t layer, size_t algo, double loads, double me
     struct exp_point p = { .model = layer < 2 ? "a" : "b", .layer = &layers[layer], .algo = exp_algo_at(algo) };
 
     for (size_t q = 0; q < EXP_MAX_QUANTITIES; q++) {
-        p.measured[q] = measured;
+        p.measured[q] = value_of(measured);
         for (unsigned v = 0; v < EXP_N_VIEWS; v++)
             p.simulated[v][q] = simulated;
     }
-    p.measured[ctr_quantity_index("loads")] = loads;
+    p.measured[ctr_quantity_index("loads")] = value_of(loads);
     return p;
 }
 
@@ -76,7 +76,7 @@ static void test_ratios(void)
     p[0].simulated[EXP_AS_MACHINE][q] = 900;
     r = exp_agreement_ratio_of(&points, &of, q, EXP_AS_MACHINE);
     CU_ASSERT_DOUBLE_EQUAL(r.rank_correlation, -1, 1e-9);
-    p[1].measured[q] = 0; /* no ratio */
+    p[1].measured[q].number = 0; /* no ratio */
     r = exp_agreement_ratio_of(&points, &of, q, EXP_AS_MACHINE);
     CU_ASSERT(r.n == 2 && isnan(r.rank_correlation));
 }

@@ -1,5 +1,6 @@
 #include "experiments/bench/case/case.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -279,6 +280,8 @@ static int plan_case(struct exp_case *c, const struct exp_setup *s, struct exp_w
         c->tiling[i] = csa_analyse(p, &s->caches, s->ukr->n_win, s->ukr->n_f, (enum csa_schedule)i);
     c->is_chosen = c->algo->when == EXP_ALGO_MEMBER && c->algo->schedule == csa_choose(c->tiling);
     c->measured.why_no_time = "not timed yet";
+    for (int i = 0; i < EXP_N_COUNTS; i++)
+        c->measured.count[i] = value_none("not counted");
     c->simulated.why_not = "not replayed yet";
     c->observed.why_not = "nothing was to be observed";
     err = c->algo->plan(s, p, c->tiling, c->algo, &c->plan);
@@ -337,15 +340,10 @@ const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct 
     return NULL;
 }
 
-const char *exp_case_why_no_count(const struct exp_case *c, enum exp_count count)
+struct value exp_case_count(const struct exp_case *c, enum exp_count count)
 {
-    const struct exp_measured *m = &c->measured;
-
-    if (m->has_count[count])
-        return NULL;
-    if (m->why_no_time)
-        return m->why_no_time;
-    return m->why_no_count[count] ? m->why_no_count[count] : "not counted";
+    assert(count < EXP_N_COUNTS);
+    return c->measured.why_no_time ? value_none(c->measured.why_no_time) : c->measured.count[count];
 }
 
 const char *exp_case_why_not_run(const struct exp_experiment *e, const struct exp_case *c)

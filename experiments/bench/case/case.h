@@ -11,6 +11,7 @@
 
 #include "experiments/base/error.h"
 #include "experiments/base/stats.h"
+#include "experiments/base/value.h"
 #include "experiments/bench/case/algo.h"
 #include "experiments/bench/model/model.h"
 #include "kernels/backend/backend.h"
@@ -131,9 +132,7 @@ struct exp_measured {
     const char *why_no_phases; /* timed, but not step by step; owned likewise */
     struct exp_phases phases;
     double convert_ns[2]; /* a plug-in's own conversions, not in its times: before a run, after a run; 0: none */
-    bool has_count[EXP_N_COUNTS];
-    double count[EXP_N_COUNTS];             /* of one run */
-    const char *why_no_count[EXP_N_COUNTS]; /* timed, but not counted; owned likewise */
+    struct value count[EXP_N_COUNTS]; /* of one run; exp_case_count knows of cases that were not timed */
 };
 
 struct exp_simulated {
@@ -199,8 +198,8 @@ const struct exp_case *exp_case_base(const struct exp_experiment *e, const struc
 /* Says why the phases are not known, or NULL. */
 const char *exp_case_why_no_phases(const struct exp_case *c);
 
-/* Says why a count is missing, or NULL. */
-const char *exp_case_why_no_count(const struct exp_case *c, enum exp_count count);
+/* Returns a count of one run. */
+struct value exp_case_count(const struct exp_case *c, enum exp_count count);
 
 /* Returns the times of the rounds; all NaN if there are none. */
 struct exp_times exp_case_times(const struct exp_case *c);

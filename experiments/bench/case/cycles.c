@@ -58,8 +58,8 @@ struct value exp_cycles_taken(const struct exp_setup *s, const struct exp_case *
 
     if (c->measured.why_no_time || why_elsewhere)
         return value_none(c->measured.why_no_time ? c->measured.why_no_time : why_elsewhere);
-    if (!exp_case_why_no_count(c, EXP_CYCLES))
-        return value_of(c->measured.count[EXP_CYCLES]);
+    if (value_is_known(exp_case_count(c, EXP_CYCLES)))
+        return exp_case_count(c, EXP_CYCLES);
     return value_or(exp_case_times(c).low_mean * ghz, ghz > 0 ? NULL : "the machine's file does not state clock_ghz");
 }
 

@@ -217,10 +217,10 @@ static void open_counting(struct counting *k, const struct events *e, struct exp
 /* The reason of the first case that lacks a count is everybody's. */
 static const char *why_missing(struct exp_measure_info *info, const struct ctr_reading *reading, enum exp_count c)
 {
-    char *why = info->why_no_count[c];
+    char *why = info->why_not_counted[c];
 
     if (!*why)
-        ctr_reading_explain(reading, exp_count_name(c), why, sizeof info->why_no_count[c]);
+        ctr_reading_explain(reading, exp_count_name(c), why, sizeof info->why_not_counted[c]);
     return why;
 }
 
@@ -228,9 +228,12 @@ static void keep_count(struct counting *k, struct runner *r, const struct ctr_re
 {
     struct exp_measured *m = &r->c->measured;
 
-    m->has_count[c] = !k->why_not && !ctr_reading_metric(reading, exp_count_name(c), &m->count[c]);
-    if (!m->has_count[c])
-        m->why_no_count[c] = k->why_not ? k->why_not : why_missing(r->m->info, reading, c);
+    double number = 0;
+    const char *why = k->why_not;
+
+    if (!why && ctr_reading_metric(reading, exp_count_name(c), &number))
+        why = why_missing(r->m->info, reading, c);
+    m->count[c] = value_or(number, why);
 }
 
 /* Counts one run per event set, so that no set is scaled. */
@@ -288,9 +291,7 @@ static void count_outside(const struct counting *k, struct runner *r)
     if (!why && *x.why_not)
         why = exp_plugin_keep(r->plugin, x.why_not);
     for (enum exp_count c = k->first; c < k->end; c++) {
-        m->has_count[c] = x.has[c];
-        m->count[c] = x.value[c];
-        m->why_no_count[c] = x.has[c] ? NULL : why;
+        m->count[c] = value_or(x.value[c], x.has[c] ? NULL : why ? why : "not counted");
     }
 }
 

@@ -263,12 +263,11 @@ static bool read_counts(struct exp_paper_part *p, const void *counts, const char
                                             .layer_index = row->layer->index,
                                             .quantity = ctr_quantity_index(taken[i].quantity),
                                             .cache = p->setting->cache };
-        const char *reason;
-        const double x = exp_counts_find(counts, &key, &reason);
+        const struct value x = exp_counts_find(counts, &key);
 
-        row->value[taken[i].value] = x;
-        if (isnan(x))
-            lacks(p, taken[i].value, reason);
+        row->value[taken[i].value] = x.number;
+        if (x.why)
+            lacks(p, taken[i].value, x.why);
         else
             any = true;
     }
