@@ -182,10 +182,10 @@ static void wait_for_stores(const struct sim_machine *m, const struct step *s, s
 
     for (size_t k = 1; k <= m->n_levels && s->stores > 0; k++) {
         const double at_once = fmin(fmax(1, buffered * s->stored[k]), stores_at_once(m));
-        const double beside = fmax(0, latency_of(m, k) - busy);
+        const double uncovered = fmax(0, latency_of(m, k) - busy);
         const double for_room = fmax(0, latency_of(m, k) - c->calls * buffered);
 
-        c->storing += s->stored[k] / at_once * (buffered * beside + (1 - buffered) * for_room);
+        c->storing += s->stored[k] / at_once * (buffered * uncovered + (1 - buffered) * for_room);
     }
 }
 

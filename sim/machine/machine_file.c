@@ -286,14 +286,14 @@ static int read_value(struct parser *p, const struct sim_key *key, const char *v
 
 static int read_key(struct parser *p, char *text)
 {
-    char *equals = strchr(text, '=');
+    char *sign = strchr(text, '=');
     char *value;
 
-    if (!equals)
+    if (!sign)
         return report(p, p->at.line, "neither a section nor 'key = value'", text);
-    *equals = '\0';
+    *sign = '\0';
     trim_end(text);
-    value = equals + 1 + strspn(equals + 1, SIM_BLANKS);
+    value = sign + 1 + strspn(sign + 1, SIM_BLANKS);
     if (!p->keys)
         return report(p, p->at.line, "key outside any section", text);
     for (size_t i = 0; p->keys[i].name; i++) {

@@ -1,5 +1,5 @@
 /*
- * Changes keys of a machine: prints the machine, replaces lines, and reads the text again. So every key of a file can
+ * Changes keys of a machine: prints the machine with new values, and reads the text again. So every key of a file can
  * be set, and all checks of files apply.
  */
 #include <assert.h>
@@ -15,7 +15,7 @@
 #include "sim/machine/machine_words.h"
 
 /* The key of a setting. */
-struct place {
+struct target {
     const struct sim_key *keys; /* the table of its section */
     char name[16];              /* of the cache or TLB; "": [machine] or [core] */
     const struct sim_key *key;
@@ -25,7 +25,7 @@ struct editor {
     const struct sim_machine *machine;
     const struct sim_setting *setting;
     size_t n;
-    struct place *place; /* [n] */
+    struct target *target; /* [n] */
     struct sim_why why;
 };
 
@@ -83,11 +83,11 @@ static int unknown_key(const struct editor *e, const char *what, const char *tex
     return -EINVAL;
 }
 
-static int find_place(const struct editor *e, const char *text, struct place *p)
+static int find_target(const struct editor *e, const char *text, struct target *p)
 {
     const char *dot = strrchr(text, '.');
 
-    *p = (struct place){ .keys = sim_machine_keys };
+    *p = (struct target){ .keys = sim_machine_keys };
     if (dot) {
         if ((size_t)(dot - text) < sizeof p->name)
             memcpy(p->name, text, (size_t)(dot - text));
@@ -107,12 +107,12 @@ static int find_place(const struct editor *e, const char *text, struct place *p)
     return 0;
 }
 
-static int find_places(struct editor *e)
+static int find_targets(struct editor *e)
 {
     int err = 0;
 
     for (size_t i = 0; i < e->n && !err; i++) {
-        err = find_place(e, e->setting[i].key, &e->place[i]);
+        err = find_target(e, e->setting[i].key, &e->target[i]);
         if (!err && (!*e->setting[i].value || strpbrk(e->setting[i].value, "#\n\r")))
             err = report(e, -EINVAL, "no value that a machine file could have", e->setting[i].key);
         for (size_t j = 0; j < i && !err; j++) {
@@ -133,7 +133,7 @@ static const char *changed_value(const void *ctx, const struct sim_key *keys, co
     bool has_sets = false;
 
     for (size_t i = 0; i < e->n; i++) {
-        const struct place *p = &e->place[i];
+        const struct target *p = &e->target[i];
         const char *value = e->setting[i].value;
 
         if (p->keys != keys || strcmp(p->name, section) != 0)
@@ -181,7 +181,7 @@ static void add_unit(const struct editor *e, size_t i)
     const char *value = e->setting[i].value;
     const size_t digits = strspn(value, "0123456789");
 
-    if (e->place[i].key == &sim_cache_keys[SIM_CACHE_KEY_SIZE] && digits && !value[digits])
+    if (e->target[i].key == &sim_cache_keys[SIM_CACHE_KEY_SIZE] && digits && !value[digits])
         sim_why_add(e->why, "; without a unit these are bytes: is %s=%sK meant?", e->setting[i].key, value);
 }
 
@@ -220,8 +220,8 @@ int sim_machine_set(struct sim_machine *m, const struct sim_setting *setting, si
     int err;
 
     assert(m && (setting || !n));
-    e.place = calloc(n ? n : 1, sizeof *e.place);
-    err = e.place ? find_places(&e) : report(&e, -ENOMEM, "out of memory", m->name);
+    e.target = calloc(n ? n : 1, sizeof *e.target);
+    err = e.target ? find_targets(&e) : report(&e, -ENOMEM, "out of memory", m->name);
     if (!err) {
         err = text_of(&e, &text);
         if (err)
@@ -232,7 +232,7 @@ int sim_machine_set(struct sim_machine *m, const struct sim_setting *setting, si
         err = read_text(&e, text, &changed);
     if (!err)
         *m = changed;
-    free(e.place);
+    free(e.target);
     free(text);
     return err;
 }

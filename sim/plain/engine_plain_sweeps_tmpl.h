@@ -109,7 +109,7 @@ static inline struct neighbours neighbours_at(const struct sweeps *b, size_t i, 
 /* Finds where around the ring to begin. Returns how many repetitions, of n_times, can be walked run by run then. */
 static inline uint64_t plan_sweeps(struct sweeps *b, uint64_t ring_mask, uint64_t line_bytes, uint64_t n_times)
 {
-    uint64_t apart[SIM_PLAIN_SWEEPS], least = n_times, others = n_times, best = 0;
+    uint64_t apart[SIM_PLAIN_SWEEPS], least = n_times, second = n_times, best = 0;
     size_t tightest = 0;
 
     order_sweeps(b, ring_mask);
@@ -119,15 +119,15 @@ static inline uint64_t plan_sweeps(struct sweeps *b, uint64_t ring_mask, uint64_
 
         apart[i] = times_apart(&p, line_bytes, n_times);
         if (behind < least) {
-            others = least;
+            second = least;
             least = behind;
             tightest = i;
-        } else if (behind < others) {
-            others = behind;
+        } else if (behind < second) {
+            second = behind;
         }
     }
     for (size_t i = 0; i < b->n; i++) {
-        uint64_t limit = i == tightest ? others : least, n = apart[i] < limit ? apart[i] : limit;
+        uint64_t limit = i == tightest ? second : least, n = apart[i] < limit ? apart[i] : limit;
 
         if (n > best) {
             best = n;

@@ -49,7 +49,7 @@ static void expand(struct bench_stream *s, const struct bench_burst *b)
 }
 
 /* Appends a burst. False if the stream is full. */
-static bool add(struct bench_stream *s, const struct bench_burst *b)
+static bool add_burst(struct bench_stream *s, const struct bench_burst *b)
 {
     if (!b->n_times)
         return true;
@@ -83,7 +83,7 @@ static bool add_tile(struct bench_stream *s, const struct gemm *g, size_t w, siz
                                         2,
                                         FILTERS };
 
-    return add(s, &steps) && add(s, &update);
+    return add_burst(s, &steps) && add_burst(s, &update);
 }
 
 static void fill_with_gemm(struct bench_stream *s, const struct gemm *g)
@@ -129,7 +129,7 @@ static bool add_row(struct bench_stream *s, size_t side, size_t channel, size_t 
     struct bench_burst tail = { { run_of(SIM_STORE, 1, *out + (before + inside) * 4, 4, 1, 4) }, 1, after };
 
     *out += side * 4;
-    return add(s, &zeros) && (!is_inside || (add(s, &copy) && add(s, &tail)));
+    return add_burst(s, &zeros) && (!is_inside || (add_burst(s, &copy) && add_burst(s, &tail)));
 }
 
 static void fill_with_im2col(struct bench_stream *s, size_t side)
@@ -168,7 +168,7 @@ static void fill_with_random(struct bench_stream *s, uint64_t bytes)
         state ^= state << 17;
         b.run[0] = run_of(state >> 62 ? SIM_LOAD : SIM_STORE, state >> 61 & 1,
                           0x10000000 + (state >> 8) % bytes / 8 * 8, 8, 1, 0);
-    } while (add(s, &b));
+    } while (add_burst(s, &b));
 }
 
 static void fill_random(struct bench_stream *s)

@@ -35,7 +35,7 @@ int cachesim_child_open(struct cachesim_child *c)
 }
 
 /* Runs in the child and becomes the program. */
-static void run(const struct cachesim_start *start, int pipe, pid_t parent)
+static void become_program(const struct cachesim_start *start, int pipe, pid_t parent)
 {
     const int nowhere = start->output == CACHESIM_INTO_PIPE ? open("/dev/null", O_WRONLY) : -1;
     const int output[] = {
@@ -77,7 +77,7 @@ int cachesim_child_start(struct cachesim_child *c, const struct cachesim_start *
         cachesim_signal_reset();
     cachesim_signal_release(&before);
     if (!pid)
-        run(start, c->out, parent);
+        become_program(start, c->out, parent);
     close(c->out);
     c->out = -1;
     if (err)

@@ -26,12 +26,12 @@ static void find_places(struct places *p)
         const char *machines, *results;
     } known[] = { { "%s/../share/convsim/machines", "%s/../share/convsim/results" },
                   { "%s/../sim/machines", "%s/../results" } };
-    char beside[MAX_PATH / 2];
+    char folder[MAX_PATH / 2];
 
-    cachesim_place_folder(beside, sizeof beside);
+    cachesim_place_folder(folder, sizeof folder);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        snprintf(p->machines, sizeof p->machines, known[i].machines, beside);
-        snprintf(p->results, sizeof p->results, known[i].results, beside);
+        snprintf(p->machines, sizeof p->machines, known[i].machines, folder);
+        snprintf(p->results, sizeof p->results, known[i].results, folder);
         if (!access(p->machines, R_OK))
             return;
     }

@@ -376,7 +376,7 @@ static int report_option(struct parser *p)
     return complain(p, NULL, "unknown option; cachesim --help lists them", optopt ? letter : p->argv[optind - 1]);
 }
 
-static int take(struct parser *p, int c)
+static int take_argument(struct parser *p, int c)
 {
     switch (c) {
     case OTHER_ARGUMENT:
@@ -424,7 +424,7 @@ static int take_all(struct parser *p)
     optind = 0; /* a new start, to GNU and musl */
     opterr = 0;
     while (!err && !is_question(p->o) && (c = getopt_long(p->argc, p->argv, "-:h", known, NULL)) != -1)
-        err = take(p, c);
+        err = take_argument(p, c);
     if (!err && !is_question(p->o) && is_run(p))
         return take_program(p);
     while (!err && !is_question(p->o) && optind < p->argc)

@@ -114,7 +114,7 @@ static int find_tag(const struct reader *f, const char *name, uint8_t *tag)
     return fail(f, "more names than the simulator has tags for (62)", name);
 }
 
-static int add(const struct reader *f, const struct cachesim_range *range)
+static int add_range(const struct reader *f, const struct cachesim_range *range)
 {
     struct cachesim_range *more = realloc(f->r->range, (f->r->n_ranges + 1) * sizeof *more);
 
@@ -155,7 +155,7 @@ static int read_line(const struct reader *f, char *line)
     if (range.end <= range.begin)
         return fail(f, "the range ends before it begins", end);
     err = find_tag(f, name, &range.tag);
-    return err ? err : add(f, &range);
+    return err ? err : add_range(f, &range);
 }
 
 /* Reads a line, without the newline and without bytes added by foreign systems and editors. */

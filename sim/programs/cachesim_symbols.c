@@ -24,7 +24,7 @@ static const char unknown[] = "???";
 
 /* ---- mappings ---- */
 
-static int add(struct cachesim_mappings *m, struct cachesim_mapping one, const char *path)
+static int add_mapping(struct cachesim_mappings *m, struct cachesim_mapping one, const char *path)
 {
     struct cachesim_mapping *more = realloc(m->mapping, (m->n + 1) * sizeof *more);
 
@@ -65,7 +65,7 @@ int cachesim_mappings_read(struct cachesim_mappings *m, FILE *maps)
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &one.begin, &one.end, &one.offset,
                    &path) == 3 &&
             path && line[path] == '/')
-            err = add(m, one, line + path);
+            err = add_mapping(m, one, line + path);
     }
     return err;
 }
@@ -106,8 +106,9 @@ static int add_segments(struct cachesim_mappings *m, const struct segments *s, u
     for (size_t i = 0; i < s->n && !err; i++) {
         const Elf64_Phdr *p = &s->segment[i];
 
-        err = add(m, (struct cachesim_mapping){ base + p->p_vaddr, base + p->p_vaddr + p->p_filesz, p->p_offset, NULL },
-                  path);
+        err = add_mapping(
+            m, (struct cachesim_mapping){ base + p->p_vaddr, base + p->p_vaddr + p->p_filesz, p->p_offset, NULL },
+            path);
     }
     return err;
 }

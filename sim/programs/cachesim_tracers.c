@@ -195,7 +195,7 @@ enum { N_TRACERS = sizeof tracers / sizeof tracers[0] };
 static const char *make_environment(struct cachesim_source *s, struct command *c, const struct cachesim_options *o,
                                     const char *program)
 {
-    const char *others = getenv("LD_PRELOAD");
+    const char *preloaded = getenv("LD_PRELOAD");
     char library[CACHESIM_PLACE_BYTES], whole[PATH_MAX];
     int n = 0;
 
@@ -204,8 +204,8 @@ static const char *make_environment(struct cachesim_source *s, struct command *c
     s->library[1] = open_library("heap.so", library);
     if (s->library[1] < 0)
         return "heap.so is missing beside this program or in ../lib/convsim";
-    others = others ? others : "";
-    n += asprintf(&c->made[0], "LD_PRELOAD=%s%s%s", library, *others ? ":" : "", others) > 0;
+    preloaded = preloaded ? preloaded : "";
+    n += asprintf(&c->made[0], "LD_PRELOAD=%s%s%s", library, *preloaded ? ":" : "", preloaded) > 0;
     n += asprintf(&c->made[1], CACHESIM_HEAP_VARIABLE "=%s", o->heap_log) > 0;
     n += asprintf(&c->made[2], CACHESIM_HEAP_PROGRAM "=%s", realpath(program, whole) ? whole : program) > 0;
     for (int i = 0; i < n; i++)

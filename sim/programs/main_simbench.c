@@ -119,7 +119,7 @@ static void naive_clear(void *ctx)
     sim_naive_clear(ctx);
 }
 
-static int run(const struct options *o, const struct sim_machine *m, struct sim_why why)
+static int run_bench(const struct options *o, const struct sim_machine *m, struct sim_why why)
 {
     struct sim_naive *naive = o->has_naive ? sim_naive_new(m) : NULL;
     struct sim_bench_reference reference = { "naive", NULL, naive, naive_stats, naive_clear };
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
     if (!err && !o.choice.engines)
         o.choice.engines = sim_machine_is_plain(&m) ? "plain" : "full";
     if (!err)
-        err = run(&o, &m, SIM_WHY(why));
+        err = run_bench(&o, &m, SIM_WHY(why));
     if (err)
         fprintf(stderr, "simbench: %s\n", why);
     return !err ? EXIT_SUCCESS : err == -EINVAL || err == -ENOTSUP || err == -ENOENT ? 2 : EXIT_FAILURE;

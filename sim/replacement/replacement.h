@@ -117,8 +117,8 @@ bool sim_replacement_age_is_older(const struct sim_replacement_level *l, const u
 /* Returns the place of a way in an order, times four: the nibble that is zero in order XOR way. */
 static inline unsigned sim_replacement_order_place(uint64_t order, uint32_t way)
 {
-    uint64_t others = order ^ way * SIM_REPLACEMENT_NIBBLES;
-    uint64_t zeros = (others - SIM_REPLACEMENT_NIBBLES) & ~others & SIM_REPLACEMENT_NIBBLES << 3;
+    uint64_t nibbles = order ^ way * SIM_REPLACEMENT_NIBBLES;
+    uint64_t zeros = (nibbles - SIM_REPLACEMENT_NIBBLES) & ~nibbles & SIM_REPLACEMENT_NIBBLES << 3;
 
     return (unsigned)__builtin_ctzll(zeros) & ~3u;
 }
