@@ -105,8 +105,7 @@ struct sim_full_level {
     unsigned block_shift;         /* log2 of the lines in a block of prefetchers */
     struct sim_full_asker *asker; /* [n_askers], owned; NULL if there are none */
     size_t n_askers;
-    struct sim_full_asker *seer[SIM_FULL_SIGHTS][SIM_MAX_PREFETCHERS +
-                                                 1]; /* prefetchers by the kind of requests that they see; NULL last */
+    struct sim_full_asker *seer[SIM_FULL_SIGHTS][SIM_MAX_PREFETCHERS + 1]; /* by kind of request; NULL last */
     struct sim_replacement_tree tree;
     struct sim_replacement_level policy_level; /* the policy's memory of all sets */
     struct sim_full_index index;

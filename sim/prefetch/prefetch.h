@@ -23,7 +23,7 @@
  *
  *   next_line  degree   A request asks for the next degree lines (Smith, Computing Surveys 14, 1982: tagged prefetch).
  *              on (miss), pages (stay), late
- *   pair       A request asks for the second line of an aligned pair of lines.
+ *   pair       A request asks for the line that forms an aligned pair with its line.
  *              on (miss), late
  *   stream     degree   Watches the `entries` blocks of 4 KiB that were used last. The first request in a block only
  *              distance enters the block; a repeated request for the block's last line changes nothing. Any further
@@ -41,9 +41,9 @@
  *              key (tag), entries (8), on (all), pages (stay), late; train (3)
  *   region     degree   Watches each instruction. Its first request opens a region; later requests at most distance
  *              distance lines above or below are the region's footprint, any further request closes the region and
- *              train    opens another. If train regions in a row had equal footprints, opening a region asks for the
- *                       footprint's lines in ascending order, unless there are more than degree lines: then the
- *                       instruction streams.
+ *              train    opens another. If a region's footprint equalled the footprint of the region before, train
+ *                       times in a row, opening a region asks for the footprint's lines in ascending order, unless
+ *                       there are more than degree lines: then the instruction streams.
  *              key (tag), entries (8), on (miss), pages (stay), late; train (1)
  */
 #ifndef SIM_PREFETCH_H
