@@ -70,7 +70,10 @@ bool exp_choice_matters(const struct exp_choice *c, double factor)
 
 void exp_choice_add(struct exp_choice_sum *s, const struct exp_choice *c)
 {
-    if (first_why(c->cost, c->n))
+    const char *why = first_why(c->cost, c->n);
+
+    s->why = s->why ? s->why : why;
+    if (why)
         return;
     s->n++;
     s->n_right += exp_choice_is_right(c);

@@ -47,13 +47,14 @@ bool exp_choice_matters(const struct exp_choice *c, double factor);
 
 /* Sums over choices among equal alternatives. Starts from { 0 }. */
 struct exp_choice_sum {
+    const char *why;                  /* why a choice could not be judged, the first; NULL: all are in the sums */
     size_t n, n_right, n_tie;         /* choices; right choices; choices among equal costs, all right */
     size_t n_chosen[EXP_CHOICE_MOST]; /* choices of each alternative */
     double cost[EXP_CHOICE_MOST];     /* costs if an alternative is always chosen */
     double chosen, best;              /* costs of the choices, and of the best alternatives */
 };
 
-/* Adds a choice; a choice with an unknown cost adds nothing. */
+/* Adds a choice; a choice with an unknown cost adds a reason alone. */
 void exp_choice_add(struct exp_choice_sum *s, const struct exp_choice *c);
 
 /* Return the share of right choices, and the costs of the choices beyond the best costs; NaN: nothing is added. */

@@ -172,12 +172,6 @@ void exp_judge_report_model(struct exp_judge_report *r, const struct exp_experim
 void exp_judge_report_finish(struct exp_judge_report *r);
 void exp_judge_report_release(struct exp_judge_report *r); /* a half-built report is fine */
 
-/* Says why a yardstick has no numbers; NULL: numbers are known. */
-static inline const char *exp_judge_why_not(const struct exp_judge_report *r, enum exp_yardstick y)
-{
-    return y == EXP_ESTIMATED_CYCLES ? r->why_no_estimate : NULL;
-}
-
 /* Says why the comparison of Base with SConv has no numbers; NULL: numbers are known. */
 static inline const char *exp_judge_why_no_comparison(const struct exp_judge_report *r)
 {

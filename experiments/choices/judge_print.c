@@ -77,7 +77,7 @@ static void print_heading(const struct exp_judge_report *r, FILE *out)
     fprintf(out, "\n");
 }
 
-static void print_model(const struct exp_judge_report *r, const struct exp_judge_model *m, FILE *out)
+static void print_model(const struct exp_judge_model *m, FILE *out)
 {
     fprintf(out, "%-14.14s %6zu", m->name, m->n_verdicts);
     for (size_t i = 0; i < EXP_N_VARIANTS; i++)
@@ -86,7 +86,7 @@ static void print_model(const struct exp_judge_report *r, const struct exp_judge
     for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++) {
         const struct exp_choice_sum *s = &m->total.sum[y];
 
-        if (exp_judge_why_not(r, y))
+        if (s->why)
             fprintf(out, " %5s %4s %8s |", "-", "-", "-");
         else
             fprintf(out, " %5zu %4zu %8.2f |", s->n_right, s->n_tie, exp_judge_regret_percent(s));
@@ -101,7 +101,7 @@ static void print_yardsticks(const struct exp_judge_report *r, FILE *out)
 
     print_heading(r, out);
     for (const struct exp_judge_model *m = r->model; m <= last; m++)
-        print_model(r, m, out);
+        print_model(m, out);
     print_legend(out);
 }
 

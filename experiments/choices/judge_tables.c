@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "experiments/base/cells.h"
 
@@ -31,7 +32,7 @@ struct layer_row {
     double macs;
     struct value predicted[EXP_N_VARIANTS], ns[EXP_N_VARIANTS];
     struct layer_cost {
-        struct value of[EXP_N_VARIANTS], regret, percent;
+        struct value cost[EXP_N_VARIANTS], regret, percent;
         const char *better;
     } by[EXP_N_YARDSTICKS];
     struct value base_issue, base_cycles, base_ms, issue, cycles, ms, speedup, issue_speedup; /* estimated */
@@ -47,7 +48,7 @@ struct layer_row {
 #define TIMED(_, i, variant, what)                                                                                     \
     { { "measured_" variant "_ns", "ns", "time on this machine, from make experiment; " what, "clock" }, LAYER(ns[i]) },
 #define COST(y, name, unit, meaning, i, variant, what)                                                                 \
-    { { variant "_" name, unit, meaning "; " what, "replay" }, LAYER(by[y].of[i]) },
+    { { variant "_" name, unit, meaning "; " what, "replay" }, LAYER(by[y].cost[i]) },
 #define VARIANT_NAME(_, i, variant, what) variant ", "
 
 #define COSTS_BY(y, name, unit, meaning, ...)                                                                          \
@@ -87,8 +88,9 @@ static const struct rec_field layer_fields[] = {
 
 const struct rec_table exp_judge_layers_table = REC_TABLE("layers.csv", layer_fields, struct layer_row);
 
-static struct layer_cost cost_of(const struct exp_choice *c, const char *why)
+static struct layer_cost cost_of(const struct exp_choice *c)
 {
+    const char *why = c->cost[0].why;
     const size_t best = exp_choice_best(c);
     const double regret = c->cost[c->chosen].number - c->cost[best].number;
     struct layer_cost cost = {
@@ -98,8 +100,7 @@ static struct layer_cost cost_of(const struct exp_choice *c, const char *why)
 
     };
 
-    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
-        cost.of[i] = c->cost[i];
+    memcpy(cost.cost, c->cost, sizeof cost.cost);
     return cost;
 }
 
@@ -133,7 +134,7 @@ static struct layer_row layer_row_of(const struct exp_judge_report *r, const str
         row.ns[i] = value_if_finite(v->clock.cost[i].number, not_timed);
     }
     for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
-        row.by[y] = cost_of(&v->choice[y], exp_judge_why_not(r, y));
+        row.by[y] = cost_of(&v->choice[y]);
     return row;
 }
 
@@ -154,9 +155,7 @@ static void put_layers(struct exp_csv *csv, const void *of)
 
 struct model_row {
     struct exp_judge_model m;
-    struct model_sum {
-        struct value n_right, n_tie, of[EXP_N_VARIANTS], chosen, best, percent;
-    } by[EXP_N_YARDSTICKS];
+    struct value percent[EXP_N_YARDSTICKS];
     struct value base_ms, ms, speedup, issue_speedup;                   /* estimated */
     struct value measured, regret, right, issue_right, wait[3], hit[3]; /* of the clock; p10, median, p90 */
     struct value paper_speedup, paper[EXP_N_QUOTES];
@@ -164,23 +163,24 @@ struct model_row {
 
 #define MODEL(member) REC_VALUE(struct model_row, member)
 #define MODEL_AT(member) REC_AT(struct model_row, m.member)
+#define MODEL_SUM(y, member) REC_OR(struct model_row, m.total.sum[y].member, m.total.sum[y].why)
 
 /* clang-format off */
 #define CHOSEN(_, i, variant, what)                                                                                    \
     { { "chosen_" variant "_layers", "layers", "where CSA chose " what, "predicted" },                                 \
       MODEL_AT(total.sum[EXP_EQ6_CYCLES].n_chosen[i]) },
 #define SUM(y, name, unit, meaning, i, variant, what)                                                                  \
-    { { variant "_" name, unit, meaning "; every layer " what, "replay" }, MODEL(by[y].of[i]) },
+    { { variant "_" name, unit, meaning "; every layer " what, "replay" }, MODEL_SUM(y, cost[i]) },
 
 #define SUMS_BY(y, name, unit, meaning, ...)                                                                           \
     { { "right_" name "_layers", "layers", "where CSA's choice is not the worse one", "replay" },                      \
-      MODEL(by[y].n_right) },                                                                                          \
+      MODEL_SUM(y, n_right) },                                                                                         \
     { { "equal_" name "_layers", "layers", "of those, where all schedules are the same", "replay" },                   \
-      MODEL(by[y].n_tie) },                                                                                            \
+      MODEL_SUM(y, n_tie) },                                                                                           \
     EXP_EACH_VARIANT(SUM, y, name, unit, meaning)                                                                      \
-    { { "chosen_" name, unit, "every layer as CSA chose", "replay" }, MODEL(by[y].chosen) },                           \
-    { { "best_" name, unit, "every layer as is better for it", "replay" }, MODEL(by[y].best) },                        \
-    { { "regret_" name "_percent", "%", "chosen over best, less 100 %", "replay" }, MODEL(by[y].percent) },
+    { { "chosen_" name, unit, "every layer as CSA chose", "replay" }, MODEL_SUM(y, chosen) },                          \
+    { { "best_" name, unit, "every layer as is better for it", "replay" }, MODEL_SUM(y, best) },                       \
+    { { "regret_" name "_percent", "%", "chosen over best, less 100 %", "replay" }, MODEL(percent[y]) },
 
 static const struct rec_field model_fields[] = {
     { { "model", "", "name of the layer table; all: sums, except for speed-ups: geometric means over the models", "" },
@@ -246,21 +246,6 @@ static const struct rec_field model_fields[] = {
 
 const struct rec_table exp_judge_models_table = REC_TABLE("models.csv", model_fields, struct model_row);
 
-static struct model_sum sum_of(const struct exp_choice_sum *s, const char *why)
-{
-    struct model_sum sum = {
-        .n_right = value_or((double)s->n_right, why),
-        .n_tie = value_or((double)s->n_tie, why),
-        .chosen = value_or(s->chosen, why),
-        .best = value_or(s->best, why),
-        .percent = why ? value_none(why) : value_if_finite(exp_judge_regret_percent(s), nothing),
-    };
-
-    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
-        sum.of[i] = value_or(s->cost[i], why);
-    return sum;
-}
-
 /* Fills in how far estimates are from the clock, and returns the layers on the right side of 1. */
 static struct value say_accuracy(struct value to[3], const struct exp_accuracy *a, bool has_any, const char *why)
 {
@@ -289,8 +274,11 @@ static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, con
 
     row.right = say_accuracy(row.wait, &c->accuracy, c->accuracy.n, not_timed);
     row.issue_right = say_accuracy(row.hit, &c->issue_accuracy, c->accuracy.n, not_timed);
-    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
-        row.by[y] = sum_of(&model->total.sum[y], exp_judge_why_not(r, y));
+    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++) {
+        const struct exp_choice_sum *s = &model->total.sum[y];
+
+        row.percent[y] = s->why ? value_none(s->why) : value_if_finite(exp_judge_regret_percent(s), nothing);
+    }
     for (enum exp_judge_quote q = 0; q < EXP_N_QUOTES; q++)
         row.paper[q] = value_if_finite(is_all ? exp_judge_quoted(r, q) : (double)NAN, REC_DOES_NOT_APPLY);
     rec_put(csv, &exp_judge_models_table, &row);
@@ -353,6 +341,7 @@ static double rank_percent(size_t i, size_t n)
 static void put_ratios(struct exp_csv *csv, const void *of)
 {
     const struct exp_judge_report *r = of;
+    const struct exp_judge_model *all = &r->model[r->n_models - 1];
     const size_t n = r->n_verdicts;
     double *value = exp_new((1 + EXP_N_YARDSTICKS) * n, sizeof *value);
 
@@ -371,7 +360,7 @@ static void put_ratios(struct exp_csv *csv, const void *of)
                           value_if_finite(value[i], "nothing predicts it"), .of = { { 0 } } };
 
             for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
-                row.of[y] = known(value[(1 + y) * n + i], exp_judge_why_not(r, y), nothing);
+                row.of[y] = known(value[(1 + y) * n + i], all->total.sum[y].why, nothing);
             rec_put(csv, &exp_judge_ratios_table, &row);
         }
     }

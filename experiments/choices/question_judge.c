@@ -38,11 +38,9 @@ static int prepare(void *session)
     const struct options *o = &s->options;
     int err = exp_main_models(&s->models, o->model, EXP_MODEL_ASK(o), &s->why);
 
-    if (!err)
-        err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
+    err = err ? err : exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
     s->setup.packs_filters = o->packs_filters != 0;
-    if (!err)
-        err = exp_setup_init(&s->setup, o->ukr, o->core, &s->why);
+    err = err ? err : exp_setup_init(&s->setup, o->ukr, o->core, &s->why);
     if (err)
         return err;
     snprintf(s->what, sizeof s->what, "%s; replayed with %s caches, SConv %s, Base OpenBLAS %s; commit %s",
@@ -69,8 +67,7 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
     unsigned algos;
     int err = exp_variants_select(&algos, &s->why);
 
-    if (!err)
-        err = exp_experiment_plan(&e, &s->setup, &s->models.model[model], algos, &s->why);
+    err = err ? err : exp_experiment_plan(&e, &s->setup, &s->models.model[model], algos, &s->why);
     if (err)
         return err;
     err = then(s, &e, progress);

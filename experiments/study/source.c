@@ -304,8 +304,7 @@ int exp_study_source_read(struct exp_study_source *s, const char *name, const st
     for (size_t i = 0; recorded[i].name; i++)
         s->other = strcmp(recorded[i].name, name) ? s->other : recorded[i].other;
     s->model = csa2_machine_of(&s->machine);
-    if (!err)
-        err = exp_study_times_read(&s->times, path, models, s->machine.issue.clock_ghz, why);
+    err = err ? err : exp_study_times_read(&s->times, path, models, s->machine.issue.clock_ghz, why);
     free(path);
     if (!err)
         exp_study_source_finish(s);

@@ -350,10 +350,8 @@ static int replay_on_cores(const struct exp_sweep_case *x, const struct exp_pool
     struct sim_cores *cores = NULL;
     int err = sim_cores_new(&cores, m, (unsigned)n);
 
-    if (!err)
-        err = exp_replay_cores(&r, cores, (unsigned)n, mac_instructions);
-    if (!err)
-        err = sim_cores_error(cores);
+    err = err ? err : exp_replay_cores(&r, cores, (unsigned)n, mac_instructions);
+    err = err ? err : sim_cores_error(cores);
     if (!err)
         put_cores(result, m, cores, n, mac_instructions);
     sim_cores_free(cores);
@@ -377,8 +375,7 @@ static int replay_ways(const struct exp_sweep *s, size_t first, size_t n, const 
         most_ways = n_ways > most_ways ? n_ways : most_ways;
     }
     err = sim_ways_new(&w, l->n_sets, l->line_bytes, most_ways);
-    if (!err)
-        err = hand_out(case_at(s, first), pool, sim_ways_sink(w), NULL, 0, &mac_instructions, why);
+    err = err ? err : hand_out(case_at(s, first), pool, sim_ways_sink(w), NULL, 0, &mac_instructions, why);
     for (size_t i = 0; i < n && !err; i++) {
         const struct sim_machine *m = machine_at(s, first + i);
         struct sim_stats stats;

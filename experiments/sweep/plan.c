@@ -117,12 +117,9 @@ static int make_config(struct exp_sweep *s, size_t point, struct exp_why *why)
     s->config[point] = c;
     err = apply(s, point, c, &ukr, why);
     c->setup.packs_filters = s->options->packs_filters != 0;
-    if (!err)
-        err = check_cores(c, why);
-    if (!err)
-        err = exp_setup_init(&c->setup, ukr, s->options->core, why);
-    if (!err)
-        err = exp_main_plans(&c->setup, s->options->plan, &s->algos, why);
+    err = err ? err : check_cores(c, why);
+    err = err ? err : exp_setup_init(&c->setup, ukr, s->options->core, why);
+    err = err ? err : exp_main_plans(&c->setup, s->options->plan, &s->algos, why);
     if (!err) {
         c->setting = exp_kept_counts_setting(&c->setup.machine);
         c->counting = exp_kept_counts_alone(&c->setup.machine);

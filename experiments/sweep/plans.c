@@ -76,8 +76,7 @@ static int print(const void *report, FILE *out)
     struct conv_layer_plans plans = { 0 };
     int err = note(report, &plans);
 
-    if (!err)
-        err = conv_plans_print(plans.plan, plans.n, out);
+    err = err ? err : conv_plans_print(plans.plan, plans.n, out);
     conv_plans_release(&plans);
     return err;
 }

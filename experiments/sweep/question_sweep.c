@@ -29,10 +29,8 @@ static int prepare(void *session)
     const struct exp_sweep_options *o = &s->options;
     int err = exp_main_models(&s->models, o->model, EXP_MODEL_ASK(o), &s->why);
 
-    if (!err)
-        err = exp_machine_find(&s->machine, o->machine, o->results, &s->why);
-    if (!err)
-        err = exp_sweep_plan(&s->sweep, o, &s->models, &s->machine, &s->why);
+    err = err ? err : exp_machine_find(&s->machine, o->machine, o->results, &s->why);
+    err = err ? err : exp_sweep_plan(&s->sweep, o, &s->models, &s->machine, &s->why);
     if (!err)
         exp_sweep_say_cut(&s->sweep, stderr);
     if (err)

@@ -125,12 +125,9 @@ static int prepare(void *session)
     const struct options *o = &s->options;
     int err = exp_counts_read(&s->counts, o->counts, &s->why);
 
-    if (!err)
-        err = select_algos(s);
-    if (!err)
-        err = read_models(s);
-    if (!err)
-        err = set_up(s);
+    err = err ? err : select_algos(s);
+    err = err ? err : read_models(s);
+    err = err ? err : set_up(s);
     if (err)
         return err;
     exp_say(s->what, sizeof s->what, "counted on %s (commit %s, %s caches); replayed on machine %s at commit %s",
@@ -273,10 +270,8 @@ static int write_tables(void *session)
     struct session *s = session;
     int err = exp_agreement_write(&s->report, &s->results.dir, &s->why);
 
-    if (!err)
-        err = exp_validate_targets_write(&s->report, &s->results.dir, &s->why);
-    if (!err)
-        err = exp_validate_cycles_write(&s->report, &s->machine, &s->results.dir, &s->why);
+    err = err ? err : exp_validate_targets_write(&s->report, &s->results.dir, &s->why);
+    err = err ? err : exp_validate_cycles_write(&s->report, &s->machine, &s->results.dir, &s->why);
     if (!err)
         exp_agreement_print(&s->report, stdout);
     return err;
