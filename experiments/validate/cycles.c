@@ -56,28 +56,23 @@ struct result {
 
 /* ---- finding ---- */
 
-static struct exp_cycles_pair none(void)
-{
-    return (struct exp_cycles_pair){ (double)NAN, (double)NAN };
-}
-
+/* Returns the cycles of a point; NaN: not comparable, or NULL. */
 static struct exp_cycles_pair cycles_of(const struct exp_point *p)
 {
     const size_t q = ctr_quantity_index("cycles");
 
-    return *p->why_not ? none() : (struct exp_cycles_pair){ p->measured[q].number, p->simulated[EXP_AS_MACHINE][q] };
+    return !p || *p->why_not ? (struct exp_cycles_pair){ (double)NAN, (double)NAN }
+                             : (struct exp_cycles_pair){ p->measured[q], p->simulated[EXP_AS_MACHINE][q] };
 }
 
-/* Returns the cycles of an algorithm in a point's layer. */
-static struct exp_cycles_pair cycles_by(const struct exp_points *points, const struct exp_point *of, const char *algo)
+/* Returns the point of an algorithm in a point's layer; NULL: no point. */
+static const struct exp_point *point_by(const struct exp_points *points, const struct exp_point *of, const char *algo)
 {
-    for (size_t i = 0; i < points->n; i++) {
-        const struct exp_point *p = &points->point[i];
-
+    for (const struct exp_point *p = points->point; p < points->point + points->n; p++) {
         if (p->layer == of->layer && !strcmp(p->model, of->model) && !strcmp(p->algo->name, algo))
-            return cycles_of(p);
+            return p;
     }
-    return none();
+    return NULL;
 }
 
 static void find_errors(const struct exp_points *points, struct result *median, struct result *p90)
@@ -94,14 +89,16 @@ static void find_errors(const struct exp_points *points, struct result *median, 
     free(pair);
 }
 
-static void add_alternative(struct exp_choice *c, struct exp_cycles_pair cycles)
+static void add_alternative(struct exp_choice *c, const struct exp_point *p)
 {
+    const struct exp_cycles_pair cycles = cycles_of(p);
+
     c->by[c->n] = value_if_finite(cycles.simulated, "not simulated");
     c->cost[c->n++] = value_if_finite(cycles.taken, "not counted");
 }
 
 /* Makes the choice of the fewer simulated cycles. Returns false if a number is unknown, or the costs hardly differ. */
-static bool choose_of_two(struct exp_choice *c, struct exp_cycles_pair a, struct exp_cycles_pair b)
+static bool choose_of_two(struct exp_choice *c, const struct exp_point *a, const struct exp_point *b)
 {
     *c = (struct exp_choice){ 0 };
     add_alternative(c, a);
@@ -139,7 +136,7 @@ static void add_schedules(struct result x[N_KINDS], const struct exp_points *poi
     enum csa_schedule chosen[N_KINDS];
     struct exp_choice choice;
 
-    if (!choose_of_two(&choice, cycles_of(p), cycles_by(points, p, "sconv_ws")))
+    if (!choose_of_two(&choice, p, point_by(points, p, "sconv_ws")))
         return;
     exp_choice_add(&x[FASTER_SCHEDULE].choices, &choice);
     choose_by_rules(of, &p->layer->problem, chosen);
@@ -157,7 +154,7 @@ static void find_sides(const struct exp_points *points, const struct exp_validat
     for (size_t i = 0; i < points->n; i++) {
         const struct exp_point *p = &points->point[i];
 
-        if (strcmp(p->algo->name, reference) && choose_of_two(&choice, cycles_by(points, p, reference), cycles_of(p)))
+        if (strcmp(p->algo->name, reference) && choose_of_two(&choice, point_by(points, p, reference), p))
             exp_choice_add(&x[SIDE_OF_BASE].choices, &choice);
         if (!strcmp(p->algo->name, "sconv_is"))
             add_schedules(x, points, p, of);
@@ -180,7 +177,7 @@ static void find_regret(const struct exp_points *points, struct result *x)
         struct exp_choice choice = { 0 };
 
         for (; i < points->n && points->point[i].layer == layer && choice.n < EXP_CHOICE_MOST; i++)
-            add_alternative(&choice, cycles_of(&points->point[i]));
+            add_alternative(&choice, &points->point[i]);
         if (exp_choice_lacks_cost(&choice))
             continue;
         exp_choose(&choice);
@@ -294,17 +291,6 @@ static void say_repeatability(const struct exp_points *points, const struct exp_
     }
 }
 
-/* Prints how often the rules choose the faster schedule, over the layers where the simulation chose. */
-static void say_choices(const struct result x[N_KINDS], FILE *out)
-{
-    if (!x[BY_CSA].n)
-        return;
-    fprintf(out, "Of the same %" PRIu64 " pairs of schedules the faster one is chosen by", x[BY_CSA].n);
-    for (size_t k = N_TARGETS; k < N_KINDS; k++)
-        fprintf(out, "%s %s in %.1f %%", k > N_TARGETS ? "," : "", targets[k].words, x[k].percent.number);
-    fprintf(out, ".\n");
-}
-
 void exp_validate_cycles_print(const struct exp_agreement_report *r, const struct exp_validate_machine *of, FILE *out)
 {
     struct result x[N_KINDS];
@@ -324,7 +310,11 @@ void exp_validate_cycles_print(const struct exp_agreement_report *r, const struc
     if (!x[ERROR_MEDIAN].n)
         fprintf(out, "No cycles are compared: %s.\n",
                 *of->setup->why_no_cycles ? of->setup->why_no_cycles : "no row has both simulated and measured ones");
-    say_choices(x, out);
+    if (x[BY_CSA].n) /* the layers where the simulation chose a schedule */
+        fprintf(out, "Of the same %" PRIu64 " pairs of schedules the faster one is chosen by", x[BY_CSA].n);
+    for (size_t k = N_TARGETS; k < N_KINDS && x[BY_CSA].n; k++)
+        fprintf(out, "%s %s in %.1f %%%s", k > N_TARGETS ? "," : "", targets[k].words, x[k].percent.number,
+                k + 1 < N_KINDS ? "" : ".\n");
     say_repeatability(r->points, of, out);
 }
 
