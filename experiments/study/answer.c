@@ -2,6 +2,7 @@
 #include "experiments/study/study.h"
 
 #include <math.h>
+#include <stdarg.h>
 
 /* ---- schedules ---- */
 
@@ -232,13 +233,22 @@ void exp_study_answer_print(const struct exp_study_work *w, FILE *out)
 
 /* ---- targets ---- */
 
-static void print_target(FILE *out, const char *what, const char *where, double value, const char *unit, double bound,
-                         bool is_least, const char *why)
+/* Prints a target, and the words behind if it is missed. */
+__attribute__((format(printf, 8, 9))) static void print_target(FILE *out, const char *what, const char *where,
+                                                               double value, const char *unit, double bound,
+                                                               bool is_least, const char *missed, ...)
 {
-    bool reached = is_least ? value >= bound : value <= bound;
+    va_list words;
 
-    fprintf(out, "| %s | %s | %.2f%s | %s %.2f%s | %s |\n", what, where, value, unit, is_least ? "at least" : "at most",
-            bound, unit, reached ? "reached" : why);
+    fprintf(out, "| %s | %s | %.2f%s | %s %.2f%s | ", what, where, value, unit, is_least ? "at least" : "at most",
+            bound, unit);
+    va_start(words, missed);
+    if (is_least ? value >= bound : value <= bound)
+        fprintf(out, "reached");
+    else
+        vfprintf(out, missed, words);
+    va_end(words);
+    fprintf(out, " |\n");
 }
 
 static void print_schedule_targets(const struct exp_study_source *s, enum csa2_state state, const char *where,
@@ -246,20 +256,16 @@ static void print_schedule_targets(const struct exp_study_source *s, enum csa2_s
 {
     struct exp_study_tally t = exp_study_tally_of(s, EXP_STUDY_BY_CSA2, state, EXP_STUDY_ALL);
     struct exp_study_tally shape = exp_study_tally_of(s, EXP_STUDY_BY_SHAPE, state, EXP_STUDY_ALL);
-    struct exp_study_tally other = exp_study_tally_of(s, EXP_STUDY_BY_SECOND, state, EXP_STUDY_ALL);
-    char why[256];
-
+    struct exp_study_tally second = exp_study_tally_of(s, EXP_STUDY_BY_SECOND, state, EXP_STUDY_ALL);
     if (!t.all.n)
         return;
-    exp_say(why, sizeof why,
-            "missed: the recording's own second measure agrees in %.1f %% only; the median layer of the same shape is "
-            "right in %.1f %%",
-            other.right_percent, shape.right_percent);
-    print_target(out, "csa2's schedule is the faster one", where, t.right_percent, " %", 90, true, why);
-    exp_say(why, sizeof why,
-            "missed: choosing by the second measure costs %.2f %%, by the median layer of the same shape %.2f %%",
-            other.regret_percent, shape.regret_percent);
-    print_target(out, "its regret", where, t.regret_percent, " %", 0.5, false, why);
+    print_target(out, "csa2's schedule is the faster one", where, t.right_percent, " %", 90, true,
+                 "missed: the recording's own second measure agrees in %.1f %% only; the median layer of the same "
+                 "shape is right in %.1f %%",
+                 second.right_percent, shape.right_percent);
+    print_target(out, "its regret", where, t.regret_percent, " %", 0.5, false,
+                 "missed: choosing by the second measure costs %.2f %%, by the median layer of the same shape %.2f %%",
+                 second.regret_percent, shape.regret_percent);
 }
 
 static void print_spread_targets(const struct exp_study_source *s, enum csa2_state state, const char *where, FILE *out)
@@ -273,22 +279,21 @@ static void print_spread_targets(const struct exp_study_source *s, enum csa2_sta
     if (same.n)
         exp_say(why, sizeof why, "missed: layers of one shape are at %.2f to %.2f of their own median (p10 to p90)",
                 same.p10, same.p90);
-    print_target(out, "predicted / measured, layers not fitted to: p10", where, spread.p10, "", 0.88, true, why);
-    print_target(out, "the same: p90", where, spread.p90, "", 1.12, false, why);
+    print_target(out, "predicted / measured, layers not fitted to: p10", where, spread.p10, "", 0.88, true, "%s", why);
+    print_target(out, "the same: p90", where, spread.p90, "", 1.12, false, "%s", why);
 }
 
 static void print_hybrid_target(const struct exp_study_hybrid *h, const char *where, FILE *out)
 {
-    char why[384];
+    char worst[256] = "";
 
-    exp_say(why, sizeof why,
-            "missed: choosing by the same shape's median layer would reach %.1f %%, by a second measure %.1f %%",
-            100 * h->sum.best / h->by_shape.chosen, 100 * h->sum.best / h->by_second.chosen);
     if (h->worst)
-        exp_say_more(why, sizeof why, "; %.0f %% of what is lost is one shape's, that of %s (%zu layers)",
-                     100 * h->worst_share, h->worst->name, h->n_worst);
+        exp_say(worst, sizeof worst, "; %.0f %% of what is lost is one shape's, that of %s (%zu layers)",
+                100 * h->worst_share, h->worst->name, h->n_worst);
     print_target(out, "SConv or Base by prediction, speed of the better one", where, 100 * h->sum.best / h->sum.chosen,
-                 " %", 99, true, why);
+                 " %", 99, true,
+                 "missed: choosing by the same shape's median layer would reach %.1f %%, by a second measure %.1f %%%s",
+                 100 * h->sum.best / h->by_shape.chosen, 100 * h->sum.best / h->by_second.chosen, worst);
 }
 
 static void print_source_targets(const struct exp_study_source *s, enum csa2_state state, FILE *out)
@@ -305,19 +310,16 @@ static void print_source_targets(const struct exp_study_source *s, enum csa2_sta
 
 static void print_tiling_targets(const struct exp_study_tilings *t, FILE *out)
 {
-    char why[160];
-
     if (t->measure != EXP_STUDY_BY_CLOCK)
         return;
-    exp_say(why, sizeof why, "missed: the fastest and the median rounds have a rank correlation of %.2f themselves",
-            exp_study_rank(t, offsetof(struct exp_study_run, median_ns), EXP_STUDY_HELD_OUT));
     print_target(out, "csa2's order of a layer's tilings: rank correlation", t->name,
                  exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_HELD_OUT), "", 0.7, true,
-                 why);
-    exp_say(why, sizeof why, "missed: the tilings that are best by their median rounds are at %.2f %%",
-            exp_study_speed_of(t, EXP_STUDY_BY_MEDIAN, EXP_STUDY_HELD_OUT).percent);
+                 "missed: the fastest and the median rounds have a rank correlation of %.2f themselves",
+                 exp_study_rank(t, offsetof(struct exp_study_run, median_ns), EXP_STUDY_HELD_OUT));
     print_target(out, "csa2's tiling, speed of the best found", t->name,
-                 exp_study_speed_of(t, EXP_STUDY_CSA2S, EXP_STUDY_HELD_OUT).percent, " %", 97, true, why);
+                 exp_study_speed_of(t, EXP_STUDY_CSA2S, EXP_STUDY_HELD_OUT).percent, " %", 97, true,
+                 "missed: the tilings that are best by their median rounds are at %.2f %%",
+                 exp_study_speed_of(t, EXP_STUDY_BY_MEDIAN, EXP_STUDY_HELD_OUT).percent);
 }
 
 void exp_study_targets_print(const struct exp_study_work *w, FILE *out)

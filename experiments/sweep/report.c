@@ -240,12 +240,6 @@ static bool is_better(const ROW *a, const ROW *b)
     return cost_of(a) < cost_of(b) || (!(cost_of(a) > cost_of(b)) && a->cache_bytes < b->cache_bytes);
 }
 
-static bool is_beaten_by(const ROW *a, const ROW *b)
-{
-    return cost_of(b) <= cost_of(a) && b->cache_bytes <= a->cache_bytes &&
-           (cost_of(b) < cost_of(a) || b->cache_bytes < a->cache_bytes);
-}
-
 /* Compares the configurations of a model and algorithm, sum[n]. */
 static void rank(ROW *sum, size_t n)
 {
@@ -255,8 +249,10 @@ static void rank(ROW *sum, size_t n)
         if (is_simulated(&sum[i]) && (best == n || is_better(&sum[i], &sum[best])))
             best = i;
         sum[i].is_pareto = is_simulated(&sum[i]);
-        for (size_t j = 0; j < n && sum[i].is_pareto; j++)
-            sum[i].is_pareto = !is_simulated(&sum[j]) || !is_beaten_by(&sum[i], &sum[j]);
+        for (const ROW *x = sum; x < sum + n && sum[i].is_pareto; x++)
+            sum[i].is_pareto = !is_simulated(x) || cost_of(x) > cost_of(&sum[i]) ||
+                               x->cache_bytes > sum[i].cache_bytes ||
+                               !(cost_of(x) < cost_of(&sum[i]) || x->cache_bytes < sum[i].cache_bytes);
     }
     for (size_t i = 0; i < n; i++) {
         sum[i].is_best = i == best;
@@ -325,15 +321,6 @@ static void put_bests(struct file *f, const struct exp_sweep_report *r)
     }
 }
 
-static bool all_have_cycles(const struct exp_sweep *s)
-{
-    for (size_t i = 0; i < s->n_cases; i++) {
-        if (!s->cases[i].why_not && exp_sweep_why_no_cycles(&s->cases[i]))
-            return false;
-    }
-    return true;
-}
-
 int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s, const struct exp_outdir *dir,
                            const char *what, struct exp_why *why)
 {
@@ -352,7 +339,9 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
     exp_say(text, sizeof text, "%s; VARY=%s", what, s->options->vary);
     r->sweep = s;
     r->why_no_estimate = exp_estimate_why_not(&s->base);
-    r->has_cycles = all_have_cycles(s);
+    r->has_cycles = true;
+    for (size_t i = 0; i < s->n_cases && r->has_cycles; i++)
+        r->has_cycles = s->cases[i].why_not || !exp_sweep_why_no_cycles(&s->cases[i]);
     add_sums(r);
     for (size_t i = 0; i < sizeof files / sizeof files[0] && !err; i++) {
         struct file f;
@@ -370,19 +359,6 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
 }
 
 /* ---- the answer ---- */
-
-/* Finds the smallest configuration within a percent of the best configuration. */
-static const ROW *smallest_good(const ROW *sum, size_t n)
-{
-    const ROW *found = NULL;
-
-    for (size_t i = 0; i < n; i++) {
-        if (is_simulated(&sum[i]) && sum[i].percent.number <= 101 &&
-            (!found || sum[i].cache_bytes < found->cache_bytes))
-            found = &sum[i];
-    }
-    return found;
-}
 
 /* Names the configuration with CSA's own tiles, where tiles were varied. */
 static void say_own(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
@@ -420,13 +396,15 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
                        : r->why_no_estimate ? "lines from and to memory"
                                             : "ESTIMATED cycles";
     size_t n = r->sweep->grids.n_points;
-    const ROW *best = NULL, *small = smallest_good(sum, n);
+    const ROW *best = NULL, *small = NULL; /* small: the smallest within a percent of the best */
     char text[512];
     double worst = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        best = sum[i].is_best ? &sum[i] : best;
-        worst = fmax(worst, sum[i].percent.number);
+    for (const ROW *x = sum; x < sum + n; x++) {
+        best = x->is_best ? x : best;
+        worst = fmax(worst, x->percent.number);
+        if (is_simulated(x) && x->percent.number <= 101 && (!small || x->cache_bytes < small->cache_bytes))
+            small = x;
     }
     if (!best) {
         fprintf(out, "%s, %s: not simulated: %s\n", sum->model, label, sum->value[COST].why);
