@@ -1,5 +1,6 @@
 #include "experiments/calibrate/calibrate.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -264,6 +265,7 @@ int exp_native_init(struct exp_native *n, size_t set_bytes, size_t sweep_bytes, 
     const size_t others_bytes = sweep_bytes > FORGET_BYTES ? sweep_bytes : FORGET_BYTES;
     int err = check_family(why);
 
+    assert(n && set_bytes && sweep_bytes);
     *n = (struct exp_native){ .computer = { n, look, chase, stream, core_clock } };
     if (err)
         return err;
@@ -346,6 +348,7 @@ static struct exp_ring ring_in(const struct sim_machine *m, size_t level)
 
 void exp_speeds_plan(struct exp_speeds *s, const struct sim_machine *m)
 {
+    assert(s && m->n_levels);
     *s = (struct exp_speeds){ .n = m->n_levels + 1 };
     for (size_t i = 0; i < s->n; i++) {
         exp_say(s->level[i].name, sizeof s->level[i].name, "%s", i < m->n_levels ? m->level[i].name : "memory");
@@ -449,6 +452,7 @@ int exp_speeds_measure(struct exp_speeds *s, const struct exp_computer *c, const
     size_t n = 0;
     int err = 0;
 
+    assert(c && rounds->most >= rounds->least);
     while (!err && exp_rounds_end(rounds, n, ctr_now_ns() - start, NULL, NULL) == EXP_GOES_ON) {
         err = measure_round(s, c, &latency_ns[n], rounds->most, interrupted);
         n += !err;
@@ -503,6 +507,7 @@ void exp_speeds_apply(const struct exp_speeds *s, struct sim_machine *m)
     const double scattered_ns = s->missing_ns[EXP_SCATTERED] - s->missing_ns[EXP_IN_SEQUENCE];
     const uint32_t stores = (uint32_t)round(lines_at_once(s, EXP_STORES_AT_ONCE));
 
+    assert(s && m->n_levels);
     m->issue.clock_ghz = rounded(s->clock_ghz, 100);
     for (size_t i = 0; i < m->n_levels; i++) {
         m->level[i].latency_cycles = rounded(s->level[i].latency_ns * s->clock_ghz, 10);

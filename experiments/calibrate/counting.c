@@ -212,6 +212,7 @@ int exp_counting_run(const struct exp_counting *how, struct exp_recorded *record
     struct run r = { .how = how, .list = exp_new(MAX_ACCESSES, sizeof *r.list) };
     int err;
 
+    assert(how->n_passes);
     *recorded = (struct exp_recorded){ 0 };
     err = count_rows(&r, recorded);
     free(r.list);

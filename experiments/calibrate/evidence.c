@@ -1,5 +1,6 @@
 #include "experiments/calibrate/calibrate.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -154,6 +155,7 @@ int exp_evidence_read(struct exp_evidence *e, const char *path, struct exp_why *
 {
     int err;
 
+    assert(e && path);
     *e = (struct exp_evidence){ .is_timed = holds_times(path) };
     err = e->is_timed ? exp_timed_read(&e->times, path, why) : exp_recorded_read(&e->counts, path, why);
     e->comparison = exp_new(e->counts.n + 1, sizeof *e->comparison);
@@ -301,6 +303,7 @@ int exp_evidence_fit(struct exp_evidence *e, struct sim_machine *m, const char *
     const size_t n = e->is_timed ? sizeof of_times / sizeof of_times[0] : sizeof of_counts / sizeof of_counts[0];
     int err = 0;
 
+    assert(e && m && log);
     *why->text = '\0';
     for (size_t i = 0; i < n && !err; i++)
         err = fit_stage(&s, &stage[i], i ? NULL : machines, max_sweeps, why);

@@ -1,5 +1,6 @@
 #include "experiments/calibrate/calibrate.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -88,6 +89,7 @@ int exp_pattern_find(struct exp_pattern *p, const char *name, int64_t p1, int64_
 {
     size_t i = 0;
 
+    assert(p && name);
     while (i < sizeof shapes / sizeof shapes[0] && strcmp(shapes[i].name, name))
         i++;
     if (i == sizeof shapes / sizeof shapes[0])
@@ -190,6 +192,7 @@ uint64_t *exp_pattern_offsets(const struct exp_pattern *p, size_t max, size_t *n
 {
     struct walk w = { .offset = exp_new(max + 1, sizeof *w.offset), .max = max, .random = 88172645463325252u };
 
+    assert(p && n);
     if (p->order == EXP_PATTERN_SHUFFLED)
         w.swapped = exp_new((size_t)p->n_groups + 1, sizeof *w.swapped);
     for (int64_t pass = 0; pass < p->n_passes && w.n < max; pass++)
@@ -389,6 +392,7 @@ int exp_timed_score(struct exp_timed *t, const struct sim_machine *m, double *sc
     size_t n, right;
     int err = exp_timed_simulate(t, m);
 
+    assert(score);
     exp_timed_count(t->row, t->n, &n, &right);
     *score = n ? (double)(n - right) / (double)n : 0;
     return err;

@@ -1,5 +1,6 @@
 #include "experiments/calibrate/calibrate.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -370,6 +371,7 @@ int exp_compare(struct exp_comparison *c, const struct exp_recorded *r, const st
     struct rows rows = { c, r, m, max_accesses, exp_new(n_threads, sizeof *rows.h) };
     int err = exp_pool_run(r->n, n_threads, compare_row, &rows, NULL, NULL);
 
+    assert(c && r && m);
     for (size_t i = 0; i < n_threads * N_KINDS; i++)
         sim_hierarchy_free(rows.h[i / N_KINDS][i % N_KINDS]);
     free(rows.h);
@@ -404,6 +406,7 @@ double exp_comparison_score(const struct exp_comparison *c, const struct exp_rec
     double sum = 0;
     size_t n = 0;
 
+    assert(quantities);
     for (size_t i = 0; i < r->n; i++) {
         for (size_t q = 0; q < EXP_N_RECORDED; q++) {
             double wrong = share_wrong(&c[i], &r->row[i], q);

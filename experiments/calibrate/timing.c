@@ -188,6 +188,7 @@ int exp_timing_run(const struct exp_timing *how, struct exp_timed *t, struct exp
     };
     int err = 0;
 
+    assert(how->most && how->now_ns);
     for (size_t place = 0; place < EXP_N_PLACES; place++)
         r.place[place] = exp_new(how->most * PLACES_A_ROUND, sizeof *r.place[place]);
     *result = (struct exp_timing_result){ 0 };
@@ -209,6 +210,7 @@ int exp_threshold_find(double *near, double *far, size_t n, double *threshold)
 {
     double low, high;
 
+    assert(n && near && far && threshold);
     exp_stats_sort_up(near, n);
     exp_stats_sort_up(far, n);
     low = near[3 * n / 4];

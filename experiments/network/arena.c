@@ -1,5 +1,6 @@
 #include "experiments/network/arena.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -258,6 +259,7 @@ int net_arena_plan(struct net_arena *a, struct net_block *block, size_t n)
     struct search s = { .n = n, .best_bytes = SIZE_MAX };
     struct item *item;
 
+    assert(a && (block || !n));
     *a = (struct net_arena){ .heuristic = "nothing to put" };
     if (!fits(block, n))
         return -EOVERFLOW;

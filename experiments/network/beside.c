@@ -1,5 +1,6 @@
 #include "experiments/network/beside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -41,6 +42,7 @@ void net_distance_add(struct net_distance *d, const struct onnx_graph *g, size_t
     const struct onnx_value *v = &g->value[value];
     double x = v->type != ONNX_FLOAT && memcmp(ours, theirs, v->elements * onnx_type_bytes(v->type)) != 0;
 
+    assert(value < g->n_values && ours && theirs);
     if (v->type == ONNX_FLOAT) {
         const struct apart apart = find_apart(ours, theirs, v->elements);
 
@@ -107,6 +109,7 @@ int net_take_inputs(const struct net *net, const struct onnx_graph *given, struc
 {
     const struct onnx_graph *g = net->graph;
 
+    assert(given && (net->place[NET_INPUTS] || !g->n_inputs));
     for (size_t i = 0; i < g->n_inputs; i++) {
         const struct onnx_value *v = find_given(given, g, true, i);
         int err = v ? check_given(given, v, &g->value[g->input[i]], why) : 0;
@@ -157,6 +160,7 @@ char *net_ask_of_given(const struct onnx_graph *given, const struct onnx_graph *
     FILE *text = exp_memory_open(&ask, &bytes);
     bool differs = false;
 
+    assert(given);
     for (size_t i = 0; i < (graph ? graph->n_inputs : given->n_inputs); i++) {
         const struct onnx_value *v = graph ? find_given(given, graph, true, i) : &given->value[given->input[i]];
         const char *name = graph ? graph->value[graph->input[i]].name : v->name;

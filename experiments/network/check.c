@@ -1,5 +1,6 @@
 #include "experiments/network/net.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -467,6 +468,7 @@ int net_check(const struct net *net, struct net_checked *checked, struct exp_why
     struct check c = { .net = net, .g = net->graph, .result = checked, .why = why };
     int err = 0;
 
+    assert(net->team && checked);
     *checked = (struct net_checked){ 0 };
     c.value = exp_new(net->graph->n_values, sizeof *c.value);
     for (size_t i = 0; i < net->graph->n_inputs; i++)

@@ -69,6 +69,7 @@ struct conv_binding net_conv_bind(const struct net *net, const uint64_t base[NET
     const uint64_t memory = net_address(net, base, conv->workspace);
     struct conv_binding b = { { 0 } };
 
+    assert(s->conv);
     b.addr[CONV_INPUT] = net_address(net, base, s->in[0]);
     b.addr[CONV_OUTPUT] = net_address(net, base, s->out[0]);
     for (enum conv_tensor t = 0; t < CONV_N_TENSORS; t++)
@@ -83,6 +84,7 @@ struct conv_binding net_conv_bind(const struct net *net, const uint64_t base[NET
 
 struct conv_after net_conv_after(const struct net *net, const uint64_t base[NET_N_PLACES], const struct net_step *s)
 {
+    assert(s->conv);
     return (struct conv_after){
         .out = net_address(net, base, s->out[0]),
         .bias = net_address(net, base, s->conv->bias),
@@ -153,6 +155,7 @@ int net_conv_load(const struct net *net, const struct net_step *s)
     float *bias = conv->bias == ONNX_NONE ? NULL : net_at(net, conv->bias), *own;
     int err;
 
+    assert(s->conv);
     net_fold(net->graph, s->node, s->n_nodes, scale, shift, k);
     own = v->data && !changes(scale, k) ? NULL : scaled(v, scale, k);
     err = pack(conv, own ? own : v->data, net_at(net, conv->filter));
@@ -375,7 +378,8 @@ int net_conv_open(const struct net *net, const struct net_step *s, struct exp_wh
     const struct conv_binding bind = net_conv_bind(net, base.of, s);
     const char *refusal;
 
-    if (conv->plan.algorithm != CONV_PLUGIN)
+    assert(s->conv);
+    if (conv->plan.algorithm != CONV_OUTSIDE)
         return 0;
     refusal = exp_plugin_open_lent(conv->plan.plugin.code, conv->number, &conv->plan, &bind, clock_of(net));
     return refusal ? exp_fail(why, -ECANCELED, "node '%.100s': %s", s->name, refusal) : 0;
@@ -394,6 +398,7 @@ int net_conv_run(const struct net *net, const struct net_step *s, struct exp_why
     };
     int err = 0;
 
+    assert(s->conv);
     if (net_conv_is_apart(conv))
         return run_whole(net, &r, why);
     conv_team_run(net->team, conv->n_threads, &(struct conv_team_job){ run_part, &r });

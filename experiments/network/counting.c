@@ -4,6 +4,7 @@
  */
 #include "experiments/network/study.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ int net_study_count(struct net_study *s, const struct net_counting *o, struct ex
     char refusal[sizeof s->by->counted.missing.text] = "";
     int err = 0;
 
+    assert(s && o);
     ctr_counters_open(c, o->source ? o->source : &ctr_source_perf, o->groups_dir, o->uarch, "COMMON", refusal,
                       sizeof refusal);
     for (size_t a = 0; a < s->n_algos && !err; a++) {

@@ -1,5 +1,6 @@
 #include "experiments/network/inside.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -57,6 +58,7 @@ bool net_is_by_channel(const struct onnx_graph *g, const struct onnx_node *n, si
 {
     const struct onnx_value *other;
 
+    assert(g && n);
     if (is_bnorm(g, n, in, channels))
         return true;
     if (!onnx_is(n, "Mul") && !onnx_is(n, "Add") && !onnx_is(n, "Sub") && !onnx_is(n, "Div"))
@@ -108,6 +110,7 @@ void net_fold(const struct onnx_graph *g, const size_t *node, size_t n, double *
     bool is_behind = false; /* the convolution */
     size_t value = ONNX_NONE;
 
+    assert(scale && shift && filters);
     for (size_t k = 0; k < filters; k++)
         scale[k] = 1;
     for (size_t i = 0; i < n; i++) {
@@ -169,6 +172,7 @@ bool net_add_padding(const struct onnx_graph *g, const struct onnx_node *pad, st
     struct onnx_list pads;
     double value;
 
+    assert(p);
     if (!onnx_is(pad, "Pad") || strcmp(onnx_text(pad, "mode", "constant"), "constant") || !in || !in->has_shape ||
         pad->n_in > 3 || onnx_number(g, pad, "value", 2, 0, &value) || value != 0)
         return false;

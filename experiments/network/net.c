@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* madvise */
 #include "experiments/network/inside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ int net_plan(struct net **net, const struct onnx_graph *graph, const struct net_
     struct net *n = exp_new(1, sizeof *n);
     int err;
 
+    assert(net && graph && o && o->setup && o->algo);
     *net = NULL;
     n->graph = graph;
     n->options = *o;
@@ -164,6 +166,7 @@ int net_load(struct net *net, struct exp_why *why)
 {
     int err = net_fits_memory(all_bytes(net)) ? 0 : -ENOMEM;
 
+    assert(net->tensor || !net->n_tensors);
     if (net->options.algo->plugin && exp_algo_why_not_run(net->options.algo, net->options.setup))
         return exp_fail(why, -ECANCELED, "%s", exp_algo_why_not_run(net->options.algo, net->options.setup));
     if (!err)
@@ -197,16 +200,19 @@ void *net_at(const struct net *net, size_t tensor)
 {
     const struct net_tensor *t = tensor == ONNX_NONE ? NULL : &net->tensor[tensor];
 
+    assert(tensor == ONNX_NONE || tensor < net->n_tensors);
     return !t || t->place == NET_NOWHERE ? NULL : net->place[t->place] + t->offset;
 }
 
 void *net_input(const struct net *net, size_t i)
 {
+    assert(i < net->graph->n_inputs);
     return net_at(net, net->graph->input[i]);
 }
 
 const void *net_output(const struct net *net, size_t i)
 {
+    assert(i < net->graph->n_outputs);
     return net_at(net, net->graph->output[i]);
 }
 
@@ -237,6 +243,7 @@ int net_run_step(const struct net *net, size_t step, struct exp_why *why)
     const struct net_step *s = &net->step[step];
     int err = 0;
 
+    assert(step < net->n_steps);
     if (s->conv)
         err = net_conv_run(net, s, why);
     else

@@ -1,5 +1,6 @@
 #include "experiments/network/operator.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ int op_prepare(struct op_call *call, const struct op_ask *ask, struct exp_why *w
 {
     int err;
 
+    assert(ask->graph && ask->node);
     *call = (struct op_call){ .op = op_of(ask->node), .ask = *ask };
     if (!call->ask.n_threads)
         call->ask.n_threads = 1;
@@ -46,10 +48,12 @@ void op_release(struct op_call *call)
 
 void op_run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
 {
+    assert(call->op);
     call->op->run(call, t, team);
 }
 
 void op_reference(const struct op_call *call, const struct op_tensors *t)
 {
+    assert(call->op);
     call->op->reference(call, t);
 }

@@ -1,5 +1,6 @@
 #include "experiments/network/net.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "experiments/base/error.h"
@@ -77,6 +78,7 @@ bool net_order_make(struct onnx_graph *to, const struct onnx_graph *from, enum n
     size_t last = 0;
     bool differs = false;
 
+    assert(to != from && order < NET_N_ORDERS);
     *to = *from;
     to->node = exp_new(from->n_nodes + 1, sizeof *to->node);
     to->value = exp_copy_bytes(from->value, from->n_values, sizeof *to->value);

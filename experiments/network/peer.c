@@ -1,5 +1,6 @@
 #include "experiments/network/peer.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <glob.h>
@@ -241,6 +242,7 @@ int net_session_open(struct net_session **session, const struct net_peer *p, con
     struct onnx_bytes m = { 0 };
     int err;
 
+    assert(session && p && g);
     *session = NULL;
     s->peer = p;
     s->g = g;
@@ -315,6 +317,7 @@ int net_session_run(struct net_session *s, const void *const *in, uint64_t *ns, 
     void *status;
     int err = 0;
 
+    assert(in || !s->g->n_inputs);
     release_values(s->peer, s->in, s->g->n_inputs);
     release_values(s->peer, s->out, s->n_outputs);
     for (size_t i = 0; i < s->g->n_inputs && !err; i++)

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "experiments/network/peer_process.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -242,6 +243,7 @@ int net_peer_start(struct net_peer_process **process, const struct net_peer_ask 
     void *shared = mmap(NULL, sizeof *p->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int err = shared == MAP_FAILED ? -errno : 0;
 
+    assert(asked->like && asked->now_ns);
     p->shared = err ? NULL : shared;
     p->to = p->from = -1;
     p->limit_s = asked->limit_s + 20e-9 * asked->macs;
@@ -276,6 +278,7 @@ int net_peer_run(struct net_peer_process *p, uint64_t *ns, struct exp_why *why)
 {
     const int err = ask(p, RUN, "in a run", why);
 
+    assert(p && ns);
     *ns = p->shared->took_ns;
     return err;
 }

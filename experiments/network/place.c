@@ -1,6 +1,7 @@
 /* Gives tensors places: lifetimes, reuse of memory, offsets. */
 #include "experiments/network/inside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,7 @@ int net_place_tensors(struct net *net, struct exp_why *why)
 {
     int err;
 
+    assert(net && !net->place[NET_ARENA]);
     find_lives(net);
     find_places(net);
     overwrite_inputs(net);

@@ -1,5 +1,6 @@
 #include "experiments/network/sequence.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ const char *exp_touched_name(enum exp_touched t)
         "input", "other input", "weights", "output", "workspace", "stack"
     };
 
+    assert(t < EXP_N_TOUCHED);
     return names[t];
 }
 
@@ -43,6 +45,7 @@ struct sim_cell exp_step_total(const struct exp_step_counts *c)
 
 uint64_t exp_lines_into(const struct sim_cell *c, const struct sim_machine *m, size_t level)
 {
+    assert(level <= m->n_levels);
     return level < m->n_levels ? c->level[level].lines_in : c->memory_read_lines;
 }
 
@@ -156,6 +159,7 @@ int exp_sequence_run(struct exp_sequence *s, size_t n, unsigned n_threads, struc
     struct running r = { .progress = progress };
     int err;
 
+    assert((s || !n) && n_threads);
     for (size_t i = 0; i < n; i++)
         add_jobs(&r, &s[i]);
     if (r.n)

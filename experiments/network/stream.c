@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "experiments/network/stream.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -213,7 +214,8 @@ const char *net_stream_source(const struct net_stream *s, size_t step)
 {
     const struct net_conv *conv = s->net->step[step].conv;
 
-    return conv && conv->plan.algorithm == CONV_PLUGIN     ? "recorded of its own code"
+    assert(step < s->net->n_steps);
+    return conv && conv->plan.algorithm == CONV_OUTSIDE    ? "recorded of its own code"
            : conv                                          ? "replay of its plan"
            : s->emitters->of[step].what == OP_EMITTED_CODE ? "its own code"
                                                            : "a model: inputs once, outputs once";
@@ -273,6 +275,7 @@ static void prepare(struct net_stream *s, size_t step)
 
 int net_stream_init(struct net_stream *s, const struct net *net, struct exp_why *why)
 {
+    assert(s && net);
     *s = (struct net_stream){ .net = net, .view = { { s, false }, { s, true } } };
     lay_out(s);
     s->memory = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -11,11 +11,13 @@
 
 const char *net_view_name(enum net_view v)
 {
+    assert(v < NET_N_VIEWS);
     return v == NET_CACHES_ALONE ? "caches alone" : "as it is";
 }
 
 const struct sim_machine *net_study_machine(const struct net_study *s, enum net_view v)
 {
+    assert(v < NET_N_VIEWS);
     return v == NET_CACHES_ALONE ? &s->setup->alone : &s->setup->machine;
 }
 
@@ -26,6 +28,7 @@ enum net_view net_study_view(const struct net_study *s, const struct net_simulat
 
 const struct net_by_algo *net_study_shown(const struct net_study *s)
 {
+    assert(s->n_algos);
     for (size_t a = s->n_algos; a-- > 0;) {
         if (s->by[a].variant[NET_AS_ASKED].in_sequence[NET_CACHES_ALONE].counts)
             return &s->by[a];
@@ -118,6 +121,7 @@ int net_study_plan(struct net_study *s, unsigned algos, struct exp_why *why)
     bool has_group = false;
     int err = 0;
 
+    assert(s->graph && s->setup && !s->by);
     s->n_views = exp_replay_alone_differs(s->setup) ? 2 : 1;
     s->by = exp_new(exp_algo_count(), sizeof *s->by);
     for (size_t i = 0; i < exp_algo_count() && !err; i++) {
@@ -296,6 +300,7 @@ struct net_estimate net_estimate_of(const struct net_study *s, const struct net_
     const char *refusal = not_simulated(x, v), *why = refusal ? refusal : exp_estimate_why_not(&s->setup->machine);
     struct net_estimate sum;
 
+    assert(x && v < NET_N_VIEWS);
     sum.issue_cycles = sum.total_cycles = value_or(0, why);
     for (size_t l = 0; l < SIM_MAX_LEVELS; l++)
         sum.wait_cycles[l] = sum.total_cycles;
@@ -348,6 +353,7 @@ struct net_lines net_lines_of(const struct net_study *s, const struct net_simula
     const struct sim_machine *m = net_study_machine(s, v);
     const char *why = not_simulated(x, v), *not_alone = *x->missing.text ? x->missing.text : NET_NOT_ALONE;
 
+    assert(level <= s->setup->machine.n_levels);
     return (struct net_lines){ lines_of(x->net, m, x->in_sequence[v].counts, level, w, why),
                                lines_of(x->net, m, x->alone[v].counts, level, w, not_alone),
                                lines_of(x->net, m, x->alone[v].warm, level, w, not_alone) };
@@ -411,6 +417,7 @@ struct exp_ratio net_speedup(const struct net_study *s, const struct net_by_algo
     uint64_t *own = rounds_of(&by->timed, w), *of_base = base ? rounds_of(&base->timed, w) : NULL;
     struct exp_ratio r = exp_ratio_none();
 
+    assert(by);
     if (own && of_base && base->timed.n_rounds == by->timed.n_rounds)
         r = exp_ratio_of(&(struct exp_pair){ of_base, own, by->timed.n_rounds }, 1);
     free(own);

@@ -1,4 +1,5 @@
 /* Times a study's networks: checks each network, then times all in turns. */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -360,6 +361,7 @@ int net_study_time(struct net_study *s, const struct net_timing *o, struct exp_p
 {
     int err = 0;
 
+    assert(o->now_ns && o->rounds.most >= o->rounds.least);
     for (size_t a = 0; a < s->n_algos && !err; a++)
         err = exp_interrupted() ? exp_fail(why, -EINTR, "interrupted") : get_ready(s, &s->by[a], o, progress, why);
     return err ? err : take_turns(s, o, progress, why);

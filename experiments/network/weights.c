@@ -1,6 +1,7 @@
 /* Random numbers where a file has none: weights, inputs. */
 #include "experiments/network/inside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -81,6 +82,7 @@ int net_fill_weights(struct onnx_graph *graph, uint64_t seed, struct exp_why *wh
     const size_t bytes = count_bytes(graph);
     struct range r;
 
+    assert(graph);
     if (!net_fits_memory(bytes))
         return exp_fail(why, -ENOMEM, "%s: %zu bytes of weights are more than this computer has", graph->path, bytes);
     for (size_t i = 0; i < graph->n_nodes; i++) {

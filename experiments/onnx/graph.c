@@ -1,5 +1,6 @@
 #include "experiments/onnx/graph.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -98,16 +99,19 @@ static const struct onnx_value *value_at(const struct onnx_graph *g, const size_
 
 const struct onnx_value *onnx_in(const struct onnx_graph *g, const struct onnx_node *n, size_t i)
 {
+    assert(g && n);
     return value_at(g, n->in, n->n_in, i);
 }
 
 const struct onnx_value *onnx_out(const struct onnx_graph *g, const struct onnx_node *n, size_t i)
 {
+    assert(g && n);
     return value_at(g, n->out, n->n_out, i);
 }
 
 const struct onnx_attribute *onnx_attribute(const struct onnx_node *n, const char *name)
 {
+    assert(n && name);
     for (size_t i = 0; i < n->n_attributes; i++) {
         if (!strcmp(n->attribute[i].name, name))
             return &n->attribute[i];
@@ -208,6 +212,7 @@ static int64_t stored_int(const struct onnx_value *v, size_t i)
 
 double onnx_element(const struct onnx_value *v, size_t i)
 {
+    assert(i < v->elements);
     if (v->is_filled)
         return (double)v->fill;
     READ(double)
@@ -215,6 +220,7 @@ double onnx_element(const struct onnx_value *v, size_t i)
 
 int64_t onnx_element_int(const struct onnx_value *v, size_t i)
 {
+    assert(i < v->elements);
     return v->type == ONNX_FLOAT ? to_int(onnx_element(v, i)) : stored_int(v, i);
 }
 
@@ -260,6 +266,7 @@ int onnx_list(const struct onnx_graph *g, const struct onnx_node *n, const char 
     const struct onnx_value *v = onnx_in(g, n, in);
     const int64_t *ints = onnx_ints(n, name, &list->n);
 
+    assert(list && name);
     if (ints)
         v = NULL;
     else if (v && (!onnx_is_constant(v) || !v->has_shape))

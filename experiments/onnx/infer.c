@@ -1,6 +1,7 @@
 /* Shapes and types: the table of operators and rules, and functions shared by rules. */
 #include "experiments/onnx/infer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -481,5 +482,6 @@ int onnx_infer(struct onnx_reading *r, size_t i, const Onnx__NodeProto *proto, s
     const struct infer c = { r, &r->graph, &r->graph.node[i], proto, why };
     const int err = infer_node(&c);
 
+    assert(proto);
     return err < 0 ? err : 0;
 }

@@ -1,4 +1,5 @@
 /* From a file to a graph: values by their names, nodes in their order, inputs of the requested size. */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -88,6 +89,7 @@ struct onnx_value *onnx_add_value(struct onnx_graph *g, const char *name)
 {
     struct onnx_value *v = exp_append(&g->value, &g->n_values, sizeof *v);
 
+    assert(g && name);
     v->name = name;
     v->producer = ONNX_NONE;
     return v;
@@ -585,6 +587,7 @@ int onnx_read(struct onnx_graph **g, const char *path, const struct onnx_ask *as
     ProtobufCMessage *model = NULL;
     int err = onnx_map(&m, path, why);
 
+    assert(g && path);
     *g = NULL;
     if (err)
         return err;
@@ -655,6 +658,7 @@ int onnx_read_tensors(struct onnx_graph **g, const char *folder, struct exp_why 
     struct onnx_reading *r = begin(folder, 0);
     int err = read_kind(r, "input", &r->graph.input, &r->graph.n_inputs, why);
 
+    assert(g && folder);
     *g = NULL;
     if (!err)
         err = read_kind(r, "output", &r->graph.output, &r->graph.n_outputs, why);

@@ -17,6 +17,7 @@ int onnx_count_elements(struct onnx_value *v)
     size_t n = 1;
     bool is_empty = false, overflows = false;
 
+    assert(v->n_dims <= ONNX_MAX_DIMS);
     for (size_t i = 0; i < v->n_dims; i++) {
         if (v->dim[i] < 0)
             return -EINVAL;
@@ -351,6 +352,7 @@ int onnx_read_tensor(struct onnx_reading *r, const Onnx__TensorProto *t, const c
     struct source s = { 0 };
     int err = read_shape(t, what, v, why);
 
+    assert(t && what && v);
     if (err)
         return err;
     if (t->data_type < 1 || t->data_type >= ONNX_N_TYPES)

@@ -1,4 +1,5 @@
 /* Windows of convolutions and poolings: pads of auto_pad, and numbers of outputs. */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -169,6 +170,7 @@ int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct on
     const bool is_transposed = onnx_is(n, "ConvTranspose");
     int err;
 
+    assert(w);
     *w = (struct onnx_window){ 0 };
     if (is_transposed || onnx_is_conv(n))
         filters = onnx_in(g, n, 1);
@@ -225,6 +227,7 @@ int onnx_resized(const struct onnx_graph *g, const struct onnx_node *n, struct o
     struct onnx_list sizes;
     int err;
 
+    assert(r);
     *r = (struct onnx_resized){ 0 };
     err = read_axes(in, n, r, why);
     if (err || !given || !given->elements || !strcmp(policy, "stretch"))
@@ -266,6 +269,7 @@ int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, str
     size_t x; /* the axis of the width */
     int err = check_conv(g, n, why);
 
+    assert(p);
     *p = (struct conv_problem){ 0 };
     err = err ? err : onnx_window(g, n, &w, why);
     if (err)

@@ -1,5 +1,6 @@
 /* Files on the wire: mapped, looked through, and read by protobuf-c. */
 #define _DEFAULT_SOURCE /* madvise */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ int onnx_map(struct onnx_mapping *m, const char *path, struct exp_why *why)
     void *at = MAP_FAILED;
     size_t bytes = 0;
 
+    assert(m && path);
     *m = (struct onnx_mapping){ 0 };
     if (fd < 0)
         return exp_fail(why, -errno, "%s: %s", path, strerror(errno));
@@ -206,6 +208,7 @@ int onnx_parse(ProtobufCMessage **message, struct onnx_block *b, const ProtobufC
     ProtobufCAllocator how = allocator(b);
     struct look l = { m->at, m->at, NULL, 0 };
 
+    assert(message && kind);
     *message = NULL;
     *b = (struct onnx_block){ 0 };
     if (m->bytes > INT32_MAX)

@@ -1,4 +1,5 @@
 /* Writes a graph as an ONNX model in memory, with the present weights. */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -217,6 +218,7 @@ int onnx_write(struct onnx_bytes *model, const struct onnx_graph *g, const struc
     struct writer w = { .g = g };
     int err;
 
+    assert(model && (outputs->value || !outputs->n));
     w.is_used = own(&w, g->n_values, sizeof *w.is_used);
     for (size_t i = 0; i < outputs->n; i++)
         w.is_used[outputs->value[i]] = true;

@@ -1,5 +1,6 @@
 #include "experiments/network/operators/emitting.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -524,6 +525,7 @@ static void emit_model(const struct op_call *call, const struct op_emission *e, 
 
 void op_emit(const struct op_call *call, const struct op_emission *e, enum op_emitted what, struct sim_sink *sink)
 {
+    assert(call->ask.n_threads == 1);
     if (what == OP_EMITTED_MODEL)
         emit_model(call, e, sink);
     else if (call->op->emit)

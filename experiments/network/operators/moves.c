@@ -1,4 +1,5 @@
 /* Operators that copy elements, by an index for each axis. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ struct op_moves *op_moves_new(struct op_call *call, size_t n_dims, const size_t 
     struct op_moves *m;
     size_t n = 0;
 
+    assert(n_dims <= ONNX_MAX_DIMS && element_bytes);
     for (size_t d = 0; d < n_dims; d++)
         n += dim[d];
     m = op_own(call, sizeof *m + n * sizeof **m->at);
@@ -63,6 +65,7 @@ static void find_run(struct op_moves *m)
 
 void op_moves_finish(struct op_moves *m)
 {
+    assert(m->n_dims <= ONNX_MAX_DIMS);
     m->block = 1;
     while (m->n_dims && is_dense(m, m->n_dims - 1)) {
         m->n_dims--;

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -98,6 +99,7 @@ int op_check_out(const struct op_call *call, size_t i, size_t n_dims, const int6
 {
     const struct onnx_value *v = op_out(call, i);
 
+    assert(i < call->ask.node->n_out);
     if (v->n_dims != n_dims)
         return op_refuse(call, why, "'%s' has %zu dimensions where %zu follow", v->name, v->n_dims, n_dims);
     for (size_t d = 0; d < n_dims; d++) {
@@ -122,6 +124,7 @@ size_t op_elements(const struct onnx_value *v, size_t from, size_t to)
 {
     size_t n = 1;
 
+    assert(from <= to && to <= ONNX_MAX_DIMS);
     for (size_t d = from; d < to; d++)
         n *= (size_t)v->dim[d];
     return n;
@@ -129,6 +132,7 @@ size_t op_elements(const struct onnx_value *v, size_t from, size_t to)
 
 void *op_own(struct op_call *call, size_t bytes)
 {
+    assert(!call->own);
     return call->own = exp_new(1, bytes);
 }
 
@@ -165,6 +169,7 @@ void op_share(const struct op_call *call, struct sconv_team *team, size_t n, siz
     const size_t enough_bytes = 64 << 10; /* a core moves these bytes in less time than a thread takes to wake */
     struct sharing s = { work, ctx, n, call->ask.n_threads };
 
+    assert(work && call->ask.n_threads);
     if (bytes_of_item && n / 2 < enough_bytes / bytes_of_item)
         s.n_shares = 1;
     if (s.n_shares > n)
@@ -229,6 +234,7 @@ static void merge(struct op_walk *w)
 bool op_walk_init(struct op_walk *w, const struct onnx_value *over, size_t n_operands,
                   const struct onnx_value *const *operand)
 {
+    assert(n_operands && n_operands <= OP_MAX_OPERANDS);
     *w = (struct op_walk){ .n_operands = n_operands, .n_dims = over->n_dims, .elements = over->elements };
     for (size_t d = 0; d < over->n_dims; d++)
         w->dim[d] = (size_t)over->dim[d];
@@ -276,6 +282,7 @@ void op_walk_run(const struct op_walk *w, size_t from, size_t to, op_row_fn *row
 {
     size_t index[ONNX_MAX_DIMS], at[OP_MAX_OPERANDS] = { 0 };
 
+    assert(to <= w->elements);
     if (from >= to)
         return;
     walk_to(w, from, index, at);
