@@ -274,8 +274,8 @@ mutant "a normalisation without its mean" experiments/network/fuse.c 's/\(shift\
 mutant "a quotient that multiplies" experiments/network/fuse.c 's/ \? x : 1 \/ x;/ ? x : x;/' network network_steps
 mutant "padding by other numbers goes into a convolution" experiments/network/fuse.c 's/ \|\| value != 0\)/)/' network network_steps
 mutant "a bias that is not scaled" experiments/network/fuse.c 's/^            shift\[k\] \*= x;$//' network network_steps
-mutant "outputs that are given and not looked at" experiments/network/beside.c 's/of\.has_nan \|\| !\(of\.worst <= allowed\(v\)\)/false/' network
-mutant "inputs that are given lose their names" experiments/network/beside.c 's/if \(at != ONNX_NONE\)/if (false)/' network
+mutant "outputs that are given and not looked at" experiments/network/reference.c 's/of\.has_nan \|\| !\(of\.worst <= allowed\(v\)\)/false/' network
+mutant "inputs that are given lose their names" experiments/network/reference.c 's/if \(at != ONNX_NONE\)/if (false)/' network
 mutant "threads that pack into the same windows" experiments/network/convolution.c 's/number \* r->thread_bytes/0 * r->thread_bytes/' network_check network
 mutant "tiles that wait for ever" kernels/lib/sconv_run.c 's/^    conv_fused_end\(&fused\);$//' sconv
 mutant "tiles that follow others of another filter" kernels/backend/fused.c 's/p->row == next->row && //' sconv network

@@ -81,14 +81,14 @@ static void list_rows(struct exp_recorded *r, const struct sim_machine *m)
 
 /* ---- a pattern ---- */
 
-struct run {
+struct counting_run {
     const struct exp_counting *how;
     struct ctr_pages buffer;
     uint32_t *list; /* [MAX_ACCESSES] offsets */
     size_t n;
 };
 
-static void place(const struct run *r, const struct exp_recorded_row *row)
+static void place(const struct counting_run *r, const struct exp_recorded_row *row)
 {
     const size_t n = row->pattern.buffer_bytes / EXP_PATTERN_LINE;
     const volatile unsigned char *buffer = r->buffer.memory;
@@ -113,7 +113,7 @@ __attribute__((noinline)) static void walk(const unsigned char *buffer, const ui
 }
 
 /* A walk for every set of events. */
-static int count(const struct run *r, const struct exp_recorded_row *row, struct ctr_reading *reading)
+static int count(const struct counting_run *r, const struct exp_recorded_row *row, struct ctr_reading *reading)
 {
     struct ctr_counters *c = r->how->counters;
     int err = 0;
@@ -130,7 +130,7 @@ static int count(const struct run *r, const struct exp_recorded_row *row, struct
 }
 
 /* Medians of the counted passes; the first pass only warms up. */
-static int count_passes(const struct run *r, struct exp_recorded_row *row)
+static int count_passes(const struct counting_run *r, struct exp_recorded_row *row)
 {
     double sample[EXP_N_RECORDED][MAX_PASSES];
     size_t n[EXP_N_RECORDED] = { 0 };
@@ -152,7 +152,7 @@ static int count_passes(const struct run *r, struct exp_recorded_row *row)
     return err;
 }
 
-static int count_row(struct run *r, struct exp_recorded_row *row)
+static int count_row(struct counting_run *r, struct exp_recorded_row *row)
 {
     uint64_t *offset = exp_pattern_offsets(&row->pattern, MAX_ACCESSES, &r->n);
 
@@ -189,7 +189,7 @@ int exp_counting_open(struct ctr_counters *c, const struct ctr_source *source, c
     return err;
 }
 
-static int count_rows(struct run *r, struct exp_recorded *recorded)
+static int count_rows(struct counting_run *r, struct exp_recorded *recorded)
 {
     uint64_t bytes = 0;
     int err;
@@ -209,7 +209,7 @@ static int count_rows(struct run *r, struct exp_recorded *recorded)
 
 int exp_counting_run(const struct exp_counting *how, struct exp_recorded *recorded, struct exp_why *why)
 {
-    struct run r = { .how = how, .list = exp_new(MAX_ACCESSES, sizeof *r.list) };
+    struct counting_run r = { .how = how, .list = exp_new(MAX_ACCESSES, sizeof *r.list) };
     int err;
 
     assert(how->n_passes);

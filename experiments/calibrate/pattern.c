@@ -125,7 +125,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Says where a walk is. */
-struct walk {
+struct generator {
     uint64_t *offset;
     size_t n, max;
     uint64_t random;
@@ -134,7 +134,7 @@ struct walk {
 };
 
 /* Draws the group for position g of a shuffle from the remaining groups. A buffer in memory has millions of groups. */
-static int64_t draw(struct walk *w, int64_t n, int64_t g)
+static int64_t draw(struct generator *w, int64_t n, int64_t g)
 {
     int64_t from = g + (int64_t)(next_random(&w->random) % (uint64_t)(n - g));
     int64_t drawn = w->swapped[from] ? w->swapped[from] - 1 : from;
@@ -144,7 +144,7 @@ static int64_t draw(struct walk *w, int64_t n, int64_t g)
     return drawn;
 }
 
-static int64_t group_at(struct walk *w, const struct exp_pattern *p, int64_t g)
+static int64_t group_at(struct generator *w, const struct exp_pattern *p, int64_t g)
 {
     switch (p->order) {
     case EXP_PATTERN_DESCENDING:
@@ -160,21 +160,21 @@ static int64_t group_at(struct walk *w, const struct exp_pattern *p, int64_t g)
 }
 
 /* Adds an access inside the buffer, if there is room. */
-static void add(struct walk *w, const struct exp_pattern *p, int64_t at, bool is_store)
+static void add(struct generator *w, const struct exp_pattern *p, int64_t at, bool is_store)
 {
     at = at / 4 * 4;
     if (w->n < w->max && at >= 0 && (uint64_t)at < p->buffer_bytes)
         w->offset[w->n++] = (uint64_t)at + (is_store ? EXP_PATTERN_STORE : 0);
 }
 
-static void walk_moving(struct walk *w, const struct exp_pattern *p)
+static void walk_moving(struct generator *w, const struct exp_pattern *p)
 {
     int64_t n_behind = (int64_t)p->buffer_bytes / p->group_bytes - p->n_groups;
 
     add(w, p, (p->n_groups + w->n_moved++ % (n_behind - n_behind % p->n_moving)) * p->group_bytes, false);
 }
 
-static void walk_pass(struct walk *w, const struct exp_pattern *p)
+static void walk_pass(struct generator *w, const struct exp_pattern *p)
 {
     for (int64_t g = 0; g < p->n_groups && w->n < w->max; g++) {
         int64_t start = group_at(w, p, g) * p->group_bytes + p->first_bytes;
@@ -190,7 +190,7 @@ static void walk_pass(struct walk *w, const struct exp_pattern *p)
 
 uint64_t *exp_pattern_offsets(const struct exp_pattern *p, size_t max, size_t *n)
 {
-    struct walk w = { .offset = exp_new(max + 1, sizeof *w.offset), .max = max, .random = 88172645463325252u };
+    struct generator w = { .offset = exp_new(max + 1, sizeof *w.offset), .max = max, .random = 88172645463325252u };
 
     assert(p && n);
     if (p->order == EXP_PATTERN_SHUFFLED)

@@ -11,7 +11,7 @@ enum {
     MARGIN_BYTES = 2 * EXP_PATTERN_PAGE, /* the reach of prefetchers beyond a pattern */
 };
 
-struct run {
+struct timing_run {
     const struct exp_timing *how;
     struct exp_timed *t;
     size_t n_done;               /* rounds */
@@ -22,17 +22,17 @@ struct run {
 
 /* ---- a round ---- */
 
-static bool is_interrupted(const struct run *r)
+static bool is_interrupted(const struct timing_run *r)
 {
     return r->how->interrupted && r->how->interrupted();
 }
 
-static uint32_t seed_of(const struct run *r, size_t i)
+static uint32_t seed_of(const struct timing_run *r, size_t i)
 {
     return (uint32_t)(r->n_done * 7919 + i * 31);
 }
 
-static double look(const struct run *r, const struct exp_look *l)
+static double look(const struct timing_run *r, const struct exp_look *l)
 {
     return r->how->computer->look(r->how->computer->context, l);
 }
@@ -60,7 +60,7 @@ static void lay(struct exp_look *l, uint64_t *offset, const struct exp_timed_row
 }
 
 /* Looks for all lines of a walk, rows [first, first + n), a walk for each. */
-static int look_after_walk(struct run *r, size_t first, size_t n)
+static int look_after_walk(struct timing_run *r, size_t first, size_t n)
 {
     const struct exp_timed_row *row = &r->t->row[first];
     struct exp_look l = { .gap_ticks = row->gap_ticks };
@@ -78,7 +78,7 @@ static int look_after_walk(struct run *r, size_t first, size_t n)
 }
 
 /* Times lines in known levels. */
-static void look_at_places(struct run *r)
+static void look_at_places(struct timing_run *r)
 {
     const size_t sweep_bytes[EXP_N_PLACES] = {
         [EXP_PLACE_L2] = 2 * r->how->l1_bytes, [EXP_PLACE_BEYOND] = 2 * r->how->l2_bytes
@@ -102,13 +102,13 @@ static void look_at_places(struct run *r)
     }
 }
 
-static void report(const struct run *r, size_t row)
+static void report(const struct timing_run *r, size_t row)
 {
     if (r->how->progress)
         r->how->progress(r->how->ctx, ((double)r->n_done + (double)row / (double)r->t->n) / (double)r->how->most);
 }
 
-static int run_round(struct run *r)
+static int run_round(struct timing_run *r)
 {
     int err = 0;
 
@@ -122,7 +122,7 @@ static int run_round(struct run *r)
     return err;
 }
 
-static bool is_enough(const struct run *r)
+static bool is_enough(const struct timing_run *r)
 {
     const uint64_t spent = r->how->now_ns() - r->start_ns;
 
@@ -133,7 +133,7 @@ static bool is_enough(const struct run *r)
 /* ---- results ---- */
 
 /* A line behind L2 is near, too; if times do not tell such lines from memory (L3 may be slow), only L2 is near. */
-static int find_threshold(struct run *r, struct exp_timing_result *result, struct exp_why *why)
+static int find_threshold(struct timing_run *r, struct exp_timing_result *result, struct exp_why *why)
 {
     const size_t n = r->n_done * PLACES_A_ROUND;
     int err = exp_threshold_find(r->place[EXP_PLACE_BEYOND], r->place[EXP_PLACE_MEMORY], n, &result->threshold);
@@ -152,7 +152,7 @@ static int find_threshold(struct run *r, struct exp_timing_result *result, struc
     return 0;
 }
 
-static void judge_row(struct run *r, size_t i, double *sorted, struct exp_timing_result *result)
+static void judge_row(struct timing_run *r, size_t i, double *sorted, struct exp_timing_result *result)
 {
     struct exp_timed_row *row = &r->t->row[i];
     size_t n_near = 0;
@@ -168,7 +168,7 @@ static void judge_row(struct run *r, size_t i, double *sorted, struct exp_timing
     result->n_undecided += row->near_share > 0.25 && row->near_share < 0.75;
 }
 
-static int judge(struct run *r, struct exp_timing_result *result, struct exp_why *why)
+static int judge(struct timing_run *r, struct exp_timing_result *result, struct exp_why *why)
 {
     double *sorted = exp_new(r->n_done, sizeof *sorted);
     int err = find_threshold(r, result, why);
@@ -183,7 +183,7 @@ static int judge(struct run *r, struct exp_timing_result *result, struct exp_why
 int exp_timing_run(const struct exp_timing *how, struct exp_timed *t, struct exp_timing_result *result,
                    struct exp_why *why)
 {
-    struct run r = {
+    struct timing_run r = {
         .how = how, .t = t, .start_ns = how->now_ns(), .sample = exp_new(t->n * how->most + 1, sizeof *r.sample)
     };
     int err = 0;

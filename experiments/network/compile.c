@@ -361,7 +361,7 @@ static bool is_view(const struct compiler *c, const struct onnx_node *n)
 }
 
 /* Finds code for a node, and prepares the node. */
-static int prepare(struct compiler *c, struct op_call *call, size_t node, enum sconv_activation activation)
+static int find_code(struct compiler *c, struct op_call *call, size_t node, enum sconv_activation activation)
 {
     const struct op_ask ask = { c->g, &c->g->node[node], c->net->options.n_threads, activation };
 
@@ -372,7 +372,7 @@ static int add_view(struct compiler *c, size_t node)
 {
     const struct onnx_node *n = &c->g->node[node];
     struct op_call call = { 0 };
-    int err = prepare(c, &call, node, SCONV_NO_ACTIVATION);
+    int err = find_code(c, &call, node, SCONV_NO_ACTIVATION);
 
     if (err)
         return err;
@@ -454,7 +454,7 @@ static int add_operator(struct compiler *c, size_t node)
     for (size_t i = 0; i < n->n_out; i++)
         out[i] = i ? n->out[i] : ch.out; /* includes outputs without a reader, because operators write all outputs */
     set_ends(c, s, n->in, n->n_in, out, n->n_out);
-    return prepare(c, &s->call, node, ch.activation);
+    return find_code(c, &s->call, node, ch.activation);
 }
 
 static int add_node(struct compiler *c, size_t node)

@@ -170,7 +170,7 @@ int net_conv_load(const struct net *net, const struct net_step *s)
 /* ---- runs ---- */
 
 /* A run's common data, and the result of each part. */
-struct run {
+struct shared_run {
     const struct net_step *step;
     const struct net_conv *conv;
     struct conv_binding bind;
@@ -182,7 +182,7 @@ struct run {
 /* A thread's part of the nest: as libsconv runs its plans. */
 static void run_part(void *ctx, unsigned number)
 {
-    struct run *r = ctx;
+    struct shared_run *r = ctx;
     const struct conv_plan *plan = &r->conv->plan;
     struct conv_binding bind = r->bind;
     struct conv_exec exec;
@@ -206,7 +206,7 @@ static void run_part(void *ctx, unsigned number)
 }
 
 /* Runs the epilogue, behind the whole convolution. */
-static void finish(const struct run *r)
+static void finish(const struct shared_run *r)
 {
     const struct conv_problem *p = &r->conv->plan.problem;
     const struct conv_epilogue_kernel *kernel = conv_epilogue_best();
@@ -284,7 +284,7 @@ static void multiply_part(void *ctx, unsigned part)
 }
 
 /* Runs as conv_base_run, on several threads; conv_base_run has checked that dimensions fit BLAS's int. */
-static void run_base(const struct net *net, const struct run *r)
+static void run_base(const struct net *net, const struct shared_run *r)
 {
     const struct conv_plan *plan = &r->conv->plan;
     const struct conv_problem *p = &plan->problem;
@@ -310,7 +310,7 @@ static uint64_t (*clock_of(const struct net *net))(void)
     return net->options.now_ns ? net->options.now_ns : ctr_now_ns;
 }
 
-static int run_plugin(const struct net *net, const struct run *r, struct exp_why *why)
+static int run_plugin(const struct net *net, const struct shared_run *r, struct exp_why *why)
 {
     struct net_conv *conv = r->step->conv;
     const uint64_t start = clock_of(net)();
@@ -342,7 +342,7 @@ void net_spoil(const struct net *net)
 /* ---- convolutions without a nest ---- */
 
 /* Runs a convolution without a shared nest: OpenBLAS, our GEMM, generated code, a plug-in. */
-static int run_whole(const struct net *net, const struct run *r, struct exp_why *why)
+static int run_whole(const struct net *net, const struct shared_run *r, struct exp_why *why)
 {
     int err = 0;
 
@@ -389,7 +389,7 @@ int net_conv_run(const struct net *net, const struct net_step *s, struct exp_why
 {
     const struct net_conv *conv = s->conv;
     const struct bases base = bases_of(net);
-    struct run r = {
+    struct shared_run r = {
         .step = s,
         .conv = conv,
         .bind = net_conv_bind(net, base.of, s),

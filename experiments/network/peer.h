@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "experiments/base/error.h"
-#include "experiments/network/beside.h"
+#include "experiments/network/reference.h"
 #include "experiments/onnx/graph.h"
 
 struct net_session;

@@ -76,7 +76,7 @@ static int look(struct served *s, bool compares)
     return 0;
 }
 
-static int run(struct served *s)
+static int run_session(struct served *s)
 {
     const uint64_t start = s->ask->now_ns();
     const int err = net_session_run(s->session, s->in, NULL, &s->shared->why);
@@ -91,7 +91,7 @@ static int do_task(struct served *s, enum task task)
     case START:
         return open_session(s);
     case RUN:
-        return run(s);
+        return run_session(s);
     default:
         return look(s, task == LOOK_AND_COMPARE);
     }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "experiments/base/error.h"
-#include "experiments/network/beside.h"
+#include "experiments/network/reference.h"
 
 struct net_peer_process;
 

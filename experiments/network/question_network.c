@@ -17,7 +17,7 @@
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/course/options_shared.h"
 #include "experiments/bench/plugin/plugin.h"
-#include "experiments/network/beside.h"
+#include "experiments/network/reference.h"
 #include "experiments/network/study.h"
 #include "experiments/show/page.h"
 

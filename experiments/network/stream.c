@@ -257,7 +257,7 @@ static void name_tensors(const struct net_stream *s, const struct net_step *step
     *at = (struct op_addresses){ addr, addr + step->n_in, tag, tag + step->n_in, CONV_PHASE_UKR };
 }
 
-static void prepare(struct net_stream *s, size_t step)
+static void prepare_emitter(struct net_stream *s, size_t step)
 {
     struct emitter *e = &s->emitters->of[step];
 
@@ -287,7 +287,7 @@ int net_stream_init(struct net_stream *s, const struct net *net, struct exp_why 
     s->emitters->of = exp_new(net->n_steps, sizeof *s->emitters->of);
     s->emitters->n = net->n_steps;
     for (size_t i = 0; i < net->n_steps; i++)
-        prepare(s, i);
+        prepare_emitter(s, i);
     return 0;
 }
 

@@ -112,7 +112,7 @@ struct net_study {
     const char *why_elsewhere; /* why the times are not the simulated machine's; NULL: the machine's */
     char checked[512];         /* checked steps and values, in a sentence */
     char types[256];           /* onnx_say_types of the network */
-    char beside[768];          /* distances from test data and from ONNX Runtime, in sentences */
+    char agreement[768];       /* distances from test data and from ONNX Runtime, in sentences */
 };
 
 /* Plans all variants of all algorithms. Returns 0 or -errno with a line in why. To be released in any case. */

@@ -81,7 +81,7 @@ static int or_leave_out(struct net_timed *t, int err, const struct exp_why *why)
 /* ---- turns of a network ---- */
 
 /* Runs once; the times of the steps, and the whole, become those of the next round. */
-static int run(void *ctx)
+static int run_turn(void *ctx)
 {
     const struct runner *r = ctx;
     struct net_timed *t = r->t;
@@ -107,7 +107,7 @@ static int run(void *ctx)
 /*
  * Checks the outputs of the previous timed run. Then runs once untimed: the caches are as after a previous inference.
  */
-static int prepare(void *ctx)
+static int prepare_turn(void *ctx)
 {
     const struct runner *r = ctx;
     int err = *r->t->missing.text ? 0 : compare_kept(r->t, r->why);
@@ -148,13 +148,13 @@ static int check(struct net_study *s, struct net_timed *t, const char *algo, str
     return err;
 }
 
-static void say_distance(struct net_study *s, const char *what, const struct net_distance *d, const char *beside)
+static void say_distance(struct net_study *s, const char *what, const struct net_distance *d, const char *reference)
 {
     if (d->n_values)
-        exp_say_more(s->beside, sizeof s->beside,
+        exp_say_more(s->agreement, sizeof s->agreement,
                      "%s%s: %zu tensor%s, at most %.2g of the largest value away ('%s')%s from %s",
-                     *s->beside ? "; " : "", what, d->n_values, d->n_values == 1 ? "" : "s", d->worst,
-                     s->graph->value[d->worst_value].name, d->has_nan ? ", and some infinite," : "", beside);
+                     *s->agreement ? "; " : "", what, d->n_values, d->n_values == 1 ? "" : "s", d->worst,
+                     s->graph->value[d->worst_value].name, d->has_nan ? ", and some infinite," : "", reference);
 }
 
 /* Compares the outputs with given outputs. */
@@ -213,7 +213,8 @@ static int leave_out(struct peer_runner *r, int err, const struct exp_why *why)
     exp_fail(&s->peer.missing, 0, "%s", why->text);
     if (err == -EINTR)
         return exp_fail(r->why, err, "%s", why->text);
-    exp_say_more(s->beside, sizeof s->beside, "%swithout ONNX Runtime: %.300s", *s->beside ? "; " : "", why->text);
+    exp_say_more(s->agreement, sizeof s->agreement, "%swithout ONNX Runtime: %.300s", *s->agreement ? "; " : "",
+                 why->text);
     return 0;
 }
 
@@ -258,7 +259,7 @@ static void take_found(struct net_study *s, bool compares, const struct net_peer
     if (s->peer.is_compared)
         say_distance(s, "not fused", &f->distance, s->peer.name);
     else if (compares)
-        exp_say_more(s->beside, sizeof s->beside, "%snot beside ONNX Runtime: %.300s", *s->beside ? "; " : "",
+        exp_say_more(s->agreement, sizeof s->agreement, "%snot beside ONNX Runtime: %.300s", *s->agreement ? "; " : "",
                      f->missing[0].text);
 }
 
@@ -338,7 +339,7 @@ static int take_turns(struct net_study *s, const struct net_timing *o, struct ex
         t->whole_ns = exp_new(o->rounds.most + 1, sizeof *t->whole_ns);
         t->step_ns = exp_new((o->rounds.most + 1) * (t->net->n_steps + 1), sizeof *t->step_ns);
         r[n] = (struct runner){ t, o, o->rounds.most, progress, why };
-        c[n] = (struct exp_contender){ s->by[a].algo->name, run, prepare, &r[n] };
+        c[n] = (struct exp_contender){ s->by[a].algo->name, run_turn, prepare_turn, &r[n] };
         n++;
     }
     err = open_peer(&peer);

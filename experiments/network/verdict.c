@@ -264,8 +264,8 @@ static void print_memory(const struct net_study *s, FILE *out)
         fprintf(out, " %s", s->types);
     if (*s->checked)
         fprintf(out, " Checked against plain loops: %s.", s->checked);
-    if (*s->beside)
-        fprintf(out, " Beside what others say: %s.", s->beside);
+    if (*s->agreement)
+        fprintf(out, " Beside what others say: %s.", s->agreement);
     fprintf(out, "\n");
 }
 

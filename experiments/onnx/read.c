@@ -272,7 +272,7 @@ static int find_outputs(struct onnx_reading *r, const struct onnx_names *names, 
 /* ---- order ---- */
 
 /* A depth-first search from each node to its producers. */
-struct walk {
+struct search {
     struct onnx_graph *g;
     enum { NEW, OPENED, PLACED } * state;
     size_t *path, *next; /* nodes whose producers come first, and the next input of each node */
@@ -280,7 +280,7 @@ struct walk {
 };
 
 /* Takes a step from the last node of a path of n. Returns the new length; 0 too at a cycle, with *cycle set. */
-static size_t walk_on(struct walk *w, size_t n, size_t *cycle)
+static size_t walk_on(struct search *w, size_t n, size_t *cycle)
 {
     const size_t node = w->path[n - 1];
     const struct onnx_node *at = &w->g->node[node];
@@ -306,7 +306,7 @@ static size_t walk_on(struct walk *w, size_t n, size_t *cycle)
 }
 
 /* Finds an order with each node behind its producers. Returns a node of a cycle, if any. */
-static size_t find_order(struct walk *w)
+static size_t find_order(struct search *w)
 {
     size_t cycle = ONNX_NONE;
 
@@ -343,7 +343,7 @@ static void put_in_order(struct onnx_reading *r, const size_t *order)
 static int sort_nodes(struct onnx_reading *r, struct exp_why *why)
 {
     struct onnx_graph *g = &r->graph;
-    struct walk w = { .g = g };
+    struct search w = { .g = g };
     size_t cycle;
 
     w.state = exp_new(g->n_nodes, sizeof *w.state);

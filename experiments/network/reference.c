@@ -1,4 +1,4 @@
-#include "experiments/network/beside.h"
+#include "experiments/network/reference.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
  * Comparisons of a network's results: with test data beside the network's file (as in the model zoo), and with ONNX
  * Runtime.
  */
-#ifndef EXPERIMENTS_NETWORK_BESIDE_H
-#define EXPERIMENTS_NETWORK_BESIDE_H
+#ifndef EXPERIMENTS_NETWORK_REFERENCE_H
+#define EXPERIMENTS_NETWORK_REFERENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
