@@ -49,7 +49,10 @@ void op_release(struct op_call *call)
 void op_run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
 {
     assert(call->op);
-    call->op->run(call, t, team);
+    if (call->op->run)
+        call->op->run(call, t, team);
+    else
+        call->op->reference(call, t);
 }
 
 void op_reference(const struct op_call *call, const struct op_tensors *t)

@@ -67,7 +67,7 @@ struct op_addresses {
  * wherever the graph says so.
  *
  *   prepare    checks the node and leaves the data of run and reference in call->own; -ENOTSUP with a line in why
- *   run        by call->ask.n_threads shares of the team, which may be NULL
+ *   run        by call->ask.n_threads shares of the team, which may be NULL. A run of NULL: the reference runs
  *   reference  plain loops, sums in double: shares nothing with run but the results of prepare
  *   magnitudes writes one float for each element of the outputs, from the inputs of a run: the sum of the absolute
  *              values of all terms of the element, a bound of its rounding error. Before the call, each float is the

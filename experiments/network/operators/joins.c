@@ -58,18 +58,15 @@ static int prepare_pieces(struct op_call *call, const struct onnx_value *whole, 
     return err;
 }
 
-static int prepare_concat(struct op_call *call, struct exp_why *why)
+static int prepare_joins(struct op_call *call, struct exp_why *why)
 {
+    const struct onnx_node *n = call->ask.node;
     int err = op_check_moved(call, 1, why);
 
-    return err ? err : prepare_pieces(call, op_out(call, 0), op_in, call->ask.node->n_in, why);
-}
-
-static int prepare_split(struct op_call *call, struct exp_why *why)
-{
-    int err = op_check_moved(call, 1, why);
-
-    return err ? err : prepare_pieces(call, op_in(call, 0), op_out, call->ask.node->n_out, why);
+    if (err)
+        return err;
+    return onnx_is(n, "Concat") ? prepare_pieces(call, op_out(call, 0), op_in, n->n_in, why)
+                                : prepare_pieces(call, op_in(call, 0), op_out, n->n_out, why);
 }
 
 struct work {
@@ -135,12 +132,13 @@ static void reference_pieces(const struct op_call *call, const struct op_tensors
     }
 }
 
-const struct op op_Concat = {
-    .name = "Concat", .prepare = prepare_concat, .run = run_pieces, .reference = reference_pieces
-};
-const struct op op_Split = {
-    .name = "Split", .prepare = prepare_split, .run = run_pieces, .reference = reference_pieces
-};
+#define JOIN(name_)                                                                                                    \
+    const struct op op_##name_ = {                                                                                     \
+        .name = #name_, .prepare = prepare_joins, .run = run_pieces, .reference = reference_pieces                     \
+    };
+
+JOIN(Concat)
+JOIN(Split)
 
 /* ---- views ---- */
 
@@ -174,12 +172,6 @@ static void reference_view(const struct op_call *call, const struct op_tensors *
         op_copy(t->out[0], t->in[0], in->elements * onnx_type_bytes(in->type));
 }
 
-static void run_view(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
-{
-    (void)team;
-    reference_view(call, t);
-}
-
 static void reference_dropout(const struct op_call *call, const struct op_tensors *t)
 {
     const struct onnx_value *mask = op_out(call, 1);
@@ -195,15 +187,9 @@ static void reference_dropout(const struct op_call *call, const struct op_tensor
     }
 }
 
-static void run_dropout(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
-{
-    (void)team;
-    reference_dropout(call, t);
-}
-
 #define VIEW(name_, prepare_, what)                                                                                    \
     const struct op op_##name_ = {                                                                                     \
-        .name = #name_, .traits = OP_IS_VIEW, .prepare = prepare_, .run = run_##what, .reference = reference_##what    \
+        .name = #name_, .traits = OP_IS_VIEW, .prepare = prepare_, .reference = reference_##what                       \
     };
 
 VIEW(Identity, prepare_view, view)

@@ -120,18 +120,12 @@ static void reference(const struct op_call *call, const struct op_tensors *t)
     op_walk_run(&l->walk, 0, l->walk.elements, l->holds ? truth_row : where_row, &w);
 }
 
-static void run(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
-{
-    (void)team;
-    reference(call, t);
-}
-
 #define RECORD(name_, n_operands, holds_)                                                                              \
     static int prepare_##name_(struct op_call *call, struct exp_why *why)                                              \
     {                                                                                                                  \
         return prepare(call, n_operands, holds_, why);                                                                 \
     }                                                                                                                  \
-    const struct op op_##name_ = { .name = #name_, .prepare = prepare_##name_, .run = run, .reference = reference };
+    const struct op op_##name_ = { .name = #name_, .prepare = prepare_##name_, .reference = reference };
 
 #define TRUTH(name_, n_operands, value)                                                                                \
     static bool holds_##name_(double a, double b)                                                                      \
@@ -223,10 +217,4 @@ static void reference_cast(const struct op_call *call, const struct op_tensors *
             set_number(out->type, t->out[0], i, as_stored(out->stored, op_number(in->type, t->in[0], i)));
 }
 
-static void run_cast(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
-{
-    (void)team;
-    reference_cast(call, t);
-}
-
-const struct op op_Cast = { .name = "Cast", .prepare = prepare_cast, .run = run_cast, .reference = reference_cast };
+const struct op op_Cast = { .name = "Cast", .prepare = prepare_cast, .reference = reference_cast };

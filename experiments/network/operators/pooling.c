@@ -140,8 +140,12 @@ static bool is_whole(const struct pool *p)
     return true;
 }
 
-static int prepare(struct op_call *call, struct pool *p, struct exp_why *why)
+static int prepare(struct op_call *call, struct exp_why *why)
 {
+    const struct onnx_node *node = call->ask.node;
+    struct pool p = { .kind = onnx_is(node, "MaxPool") ? MAX : AVERAGE,
+                      .column_major = onnx_int(node, "storage_order", 0),
+                      .counts_padding = onnx_int(node, "count_include_pad", 0) };
     const struct onnx_value *in = op_in(call, 0);
     struct onnx_window w;
     int err = op_check_shapes(call, 1, why);
@@ -153,30 +157,16 @@ static int prepare(struct op_call *call, struct pool *p, struct exp_why *why)
     if (!err && onnx_window(call->ask.graph, call->ask.node, &w, why))
         err = -ENOTSUP;
     if (!err)
-        err = set_axes(call, p, &w, why);
+        err = set_axes(call, &p, &w, why);
     if (err)
         return err;
-    p->is_whole = !op_out(call, 1) && p->in_plane && is_whole(p);
-    if (!p->is_whole && p->axis[DEPTH].in == 1 && p->axis[DEPTH].taps == 1 && p->axis[ROW].taps <= MAX_ROWS &&
-        !op_out(call, 1) && p->out_plane)
-        prepare_fast(call, p);
+    p.is_whole = !op_out(call, 1) && p.in_plane && is_whole(&p);
+    if (!p.is_whole && p.axis[DEPTH].in == 1 && p.axis[DEPTH].taps == 1 && p.axis[ROW].taps <= MAX_ROWS &&
+        !op_out(call, 1) && p.out_plane)
+        prepare_fast(call, &p);
     else
-        memcpy(op_own(call, sizeof *p), p, sizeof *p);
+        memcpy(op_own(call, sizeof p), &p, sizeof p);
     return 0;
-}
-
-static int prepare_max(struct op_call *call, struct exp_why *why)
-{
-    struct pool p = { .kind = MAX, .column_major = onnx_int(call->ask.node, "storage_order", 0) };
-
-    return prepare(call, &p, why);
-}
-
-static int prepare_average(struct op_call *call, struct exp_why *why)
-{
-    struct pool p = { .kind = AVERAGE, .counts_padding = onnx_int(call->ask.node, "count_include_pad", 0) };
-
-    return prepare(call, &p, why);
 }
 
 /* ---- plain loops ---- */
@@ -351,7 +341,7 @@ static void quickly(void *ctx, size_t from, size_t to, unsigned share)
 
 /* ---- whole planes ---- */
 
-static int prepare_global(struct op_call *call, const struct pool *kind, struct exp_why *why)
+static int prepare_global(struct op_call *call, struct exp_why *why)
 {
     const struct onnx_value *in = op_in(call, 0);
     int64_t dim[ONNX_MAX_DIMS];
@@ -367,20 +357,10 @@ static int prepare_global(struct op_call *call, const struct pool *kind, struct 
     if (err)
         return err;
     p = op_own(call, sizeof *p);
-    *p = *kind;
+    p->kind = onnx_is(call->ask.node, "GlobalMaxPool") ? MAX : AVERAGE;
     p->planes = op_elements(in, 0, 2);
     p->in_plane = op_elements(in, 2, in->n_dims);
     return 0;
-}
-
-static int prepare_global_max(struct op_call *call, struct exp_why *why)
-{
-    return prepare_global(call, &(struct pool){ .kind = MAX }, why);
-}
-
-static int prepare_global_average(struct op_call *call, struct exp_why *why)
-{
-    return prepare_global(call, &(struct pool){ .kind = AVERAGE }, why);
 }
 
 static void reference_global(const struct op_call *call, const struct op_tensors *t)
@@ -439,7 +419,7 @@ static void run_global(const struct op_call *call, const struct op_tensors *t, s
         .name = #name_, .prepare = prepare_, .run = run_, .reference = reference_, .magnitudes = magnitudes_           \
     };
 
-RECORD(MaxPool, prepare_max, run, reference, NULL)
-RECORD(AveragePool, prepare_average, run, reference, op_magnitudes_of_sums)
-RECORD(GlobalMaxPool, prepare_global_max, run_global, reference_global, NULL)
-RECORD(GlobalAveragePool, prepare_global_average, run_global, reference_global, op_magnitudes_of_sums)
+RECORD(MaxPool, prepare, run, reference, NULL)
+RECORD(AveragePool, prepare, run, reference, op_magnitudes_of_sums)
+RECORD(GlobalMaxPool, prepare_global, run_global, reference_global, NULL)
+RECORD(GlobalAveragePool, prepare_global, run_global, reference_global, op_magnitudes_of_sums)

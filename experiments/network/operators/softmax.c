@@ -13,7 +13,7 @@ struct soft {
 
 enum { STRIP = 64 }; /* neighbouring rows at once, if inner > 1 */
 
-static int prepare(struct op_call *call, enum kind kind, struct exp_why *why)
+static int prepare(struct op_call *call, struct exp_why *why)
 {
     const struct onnx_value *in = op_in(call, 0);
     const bool is_flat = call->ask.graph->opset < 13;
@@ -33,21 +33,11 @@ static int prepare(struct op_call *call, enum kind kind, struct exp_why *why)
     if (err)
         return err;
     s = op_own(call, sizeof *s);
-    s->kind = kind;
+    s->kind = onnx_is(call->ask.node, "Softmax") ? SOFT : LOG;
     s->outer = op_elements(in, 0, axis);
     s->n = is_flat ? op_elements(in, axis, in->n_dims) : (size_t)in->dim[axis];
     s->inner = is_flat ? 1 : op_elements(in, axis + 1, in->n_dims);
     return 0;
-}
-
-static int prepare_soft(struct op_call *call, struct exp_why *why)
-{
-    return prepare(call, SOFT, why);
-}
-
-static int prepare_log(struct op_call *call, struct exp_why *why)
-{
-    return prepare(call, LOG, why);
 }
 
 /* ---- plain loops ---- */
@@ -175,8 +165,8 @@ static void run(const struct op_call *call, const struct op_tensors *t, struct s
         op_share(call, team, s->outer * ((s->inner + STRIP - 1) / STRIP), 16 * s->n * STRIP, strips, &w);
 }
 
-#define RECORD(name_, prepare_)                                                                                        \
-    const struct op op_##name_ = { .name = #name_, .prepare = prepare_, .run = run, .reference = reference };
+#define RECORD(name_)                                                                                                  \
+    const struct op op_##name_ = { .name = #name_, .prepare = prepare, .run = run, .reference = reference };
 
-RECORD(Softmax, prepare_soft)
-RECORD(LogSoftmax, prepare_log)
+RECORD(Softmax)
+RECORD(LogSoftmax)
