@@ -158,37 +158,29 @@ enum { MANY = INT32_MAX };
  * without effect on values (consumed_inputs) are included.
  */
 struct rule {
-    const char *op;
+    const char *op;       /* one or more, separated by blanks */
     size_t n_in, most_in; /* the least and the most inputs, over all opsets */
     int (*infer)(const struct infer *c);
     const char *attributes;
 };
 
 static const struct rule rules[] = {
-    { "Abs", 1, 1, rule_same, "consumed_inputs:I" },
-    { "Acos", 1, 1, rule_same, "" },
-    { "Acosh", 1, 1, rule_same, "" },
-    { "Add", 2, 2, rule_binary, "axis:i broadcast:i consumed_inputs:I" },
-    { "And", 2, 2, rule_compare, "axis:i broadcast:i" },
-    { "ArgMax", 1, 1, rule_arg, "axis:i keepdims:i select_last_index:i" },
-    { "ArgMin", 1, 1, rule_arg, "axis:i keepdims:i select_last_index:i" },
-    { "Asin", 1, 1, rule_same, "" },
-    { "Asinh", 1, 1, rule_same, "" },
-    { "Atan", 1, 1, rule_same, "" },
-    { "Atanh", 1, 1, rule_same, "" },
+    { "Abs Ceil Exp Floor Log Neg Reciprocal Relu Sigmoid Sqrt Tanh", 1, 1, rule_same, "consumed_inputs:I" },
+    { "Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cos Cosh Erf HardSwish Identity Mish Not Round Sign Sin Sinh "
+      "Softplus Softsign Tan",
+      1, 1, rule_same, "" },
+    { "Add Div Mul Sub", 2, 2, rule_binary, "axis:i broadcast:i consumed_inputs:I" },
+    { "And Equal Greater Less Or Xor", 2, 2, rule_compare, "axis:i broadcast:i" },
+    { "ArgMax ArgMin", 1, 1, rule_arg, "axis:i keepdims:i select_last_index:i" },
     { "AveragePool", 1, 1, rule_pool,
       "auto_pad:s ceil_mode:i count_include_pad:i dilations:I kernel_shape:I pads:I strides:I" },
     { "BatchNormalization", 5, 5, rule_batch_norm,
       "consumed_inputs:I epsilon:f is_test:i momentum:f spatial:i training_mode:i" },
     { "BitShift", 2, 2, rule_binary, "direction:s" },
-    { "BitwiseAnd", 2, 2, rule_binary, "" },
-    { "BitwiseNot", 1, 1, rule_same, "" },
-    { "BitwiseOr", 2, 2, rule_binary, "" },
-    { "BitwiseXor", 2, 2, rule_binary, "" },
+    { "BitwiseAnd BitwiseOr BitwiseXor", 2, 2, rule_binary, "" },
     { "Cast", 1, 1, rule_cast, "round_mode:s saturate:i to:is" },
     { "CastLike", 2, 2, rule_cast, "round_mode:s saturate:i" },
-    { "Ceil", 1, 1, rule_same, "consumed_inputs:I" },
-    { "Celu", 1, 1, rule_same, "alpha:f" },
+    { "Celu Swish ThresholdedRelu", 1, 1, rule_same, "alpha:f" },
     { "Clip", 1, 3, rule_same, "consumed_inputs:I max:f min:f" },
     { "Compress", 2, 2, rule_depends, "axis:i" },
     { "Concat", 1, MANY, rule_concat, "axis:i" },
@@ -198,86 +190,54 @@ static const struct rule rules[] = {
     { "Conv", 2, 3, rule_conv, "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I" },
     { "ConvTranspose", 2, 3, rule_conv_transpose,
       "auto_pad:s dilations:I group:i kernel_shape:I output_padding:I output_shape:I pads:I strides:I" },
-    { "Cos", 1, 1, rule_same, "" },
-    { "Cosh", 1, 1, rule_same, "" },
     { "CumSum", 2, 2, rule_same, "exclusive:i reverse:i" },
     { "DepthToSpace", 1, 1, rule_depth_to_space, "blocksize:i mode:s" },
     { "DequantizeLinear", 2, 3, rule_dequantize, "axis:i block_size:i output_dtype:i" },
     { "Det", 1, 1, rule_det, "" },
-    { "Div", 2, 2, rule_binary, "axis:i broadcast:i consumed_inputs:I" },
     { "Dropout", 1, 3, rule_dropout, "consumed_inputs:I is_test:i ratio:f seed:i" },
-    { "Elu", 1, 1, rule_same, "alpha:f consumed_inputs:I" },
-    { "Equal", 2, 2, rule_compare, "axis:i broadcast:i" },
-    { "Erf", 1, 1, rule_same, "" },
-    { "Exp", 1, 1, rule_same, "consumed_inputs:I" },
+    { "Elu LeakyRelu", 1, 1, rule_same, "alpha:f consumed_inputs:I" },
     { "Expand", 2, 2, rule_expand, "" },
     { "EyeLike", 1, 1, rule_eye_like, "dtype:i k:i" },
     { "Flatten", 1, 1, rule_flatten, "axis:i" },
-    { "Floor", 1, 1, rule_same, "consumed_inputs:I" },
     { "Gather", 2, 2, rule_gather, "axis:i" },
     { "GatherElements", 2, 2, rule_gather_elements, "axis:i" },
     { "GatherND", 2, 2, rule_gather_nd, "batch_dims:i" },
     { "Gelu", 1, 1, rule_same, "approximate:s" },
     { "Gemm", 2, 3, rule_gemm, "alpha:f beta:f broadcast:i transA:i transB:i" },
-    { "GlobalAveragePool", 1, 1, rule_global_pool, "" },
+    { "GlobalAveragePool GlobalMaxPool", 1, 1, rule_global_pool, "" },
     { "GlobalLpPool", 1, 1, rule_global_pool, "p:fi" },
-    { "GlobalMaxPool", 1, 1, rule_global_pool, "" },
-    { "Greater", 2, 2, rule_compare, "axis:i broadcast:i" },
-    { "GreaterOrEqual", 2, 2, rule_compare, "" },
+    { "GreaterOrEqual LessOrEqual", 2, 2, rule_compare, "" },
     { "GridSample", 2, 2, rule_grid_sample, "align_corners:i mode:s padding_mode:s" },
     { "GroupNormalization", 3, 3, rule_group_norm, "epsilon:f num_groups:i stash_type:i" },
     { "HardSigmoid", 1, 1, rule_same, "alpha:f beta:f consumed_inputs:I" },
-    { "HardSwish", 1, 1, rule_same, "" },
-    { "Hardmax", 1, 1, rule_axis, "axis:i" },
-    { "Identity", 1, 1, rule_same, "" },
+    { "Hardmax LogSoftmax Softmax", 1, 1, rule_axis, "axis:i" },
     { "InstanceNormalization", 3, 3, rule_channels, "consumed_inputs:I epsilon:f" },
     { "IsInf", 1, 1, rule_same_bool, "detect_negative:i detect_positive:i" },
     { "IsNaN", 1, 1, rule_same_bool, "" },
     { "LRN", 1, 1, rule_same, "alpha:f beta:f bias:f size:i" },
     { "LayerNormalization", 2, 3, rule_layer_norm, "axis:i epsilon:f stash_type:i" },
-    { "LeakyRelu", 1, 1, rule_same, "alpha:f consumed_inputs:I" },
-    { "Less", 2, 2, rule_compare, "axis:i broadcast:i" },
-    { "LessOrEqual", 2, 2, rule_compare, "" },
-    { "Log", 1, 1, rule_same, "consumed_inputs:I" },
-    { "LogSoftmax", 1, 1, rule_axis, "axis:i" },
     { "LpNormalization", 1, 1, rule_same, "axis:i p:i" },
     { "LpPool", 1, 1, rule_pool, "auto_pad:s ceil_mode:i dilations:I kernel_shape:I p:fi pads:I strides:I" },
     { "MatMul", 2, 2, rule_matmul, "" },
-    { "Max", 1, MANY, rule_binary, "consumed_inputs:I" },
+    { "Max Mean Min Sum", 1, MANY, rule_binary, "consumed_inputs:I" },
     { "MaxPool", 1, 1, rule_pool,
       "auto_pad:s ceil_mode:i dilations:I kernel_shape:I pads:I storage_order:i strides:I" },
     { "MaxRoiPool", 2, 2, rule_roi, "pooled_shape:I spatial_scale:f" },
     { "MaxUnpool", 2, 3, rule_max_unpool, "kernel_shape:I pads:I strides:I" },
-    { "Mean", 1, MANY, rule_binary, "consumed_inputs:I" },
     { "MeanVarianceNormalization", 1, 1, rule_same, "axes:I" },
-    { "Min", 1, MANY, rule_binary, "consumed_inputs:I" },
-    { "Mish", 1, 1, rule_same, "" },
     { "Mod", 2, 2, rule_binary, "fmod:i" },
-    { "Mul", 2, 2, rule_binary, "axis:i broadcast:i consumed_inputs:I" },
-    { "Neg", 1, 1, rule_same, "consumed_inputs:I" },
     { "NonMaxSuppression", 2, 5, rule_depends, "center_point_box:i" },
     { "NonZero", 1, 1, rule_depends, "" },
-    { "Not", 1, 1, rule_same, "" },
     { "OneHot", 3, 3, rule_one_hot, "axis:i" },
-    { "Or", 2, 2, rule_compare, "axis:i broadcast:i" },
     { "PRelu", 2, 2, rule_prelu, "consumed_inputs:I" },
     { "Pad", 1, 4, rule_pad, "mode:s paddings:I pads:I value:f" },
     { "Pow", 2, 2, rule_binary, "axis:i broadcast:i" },
     { "QuantizeLinear", 2, 3, rule_quantize, "axis:i block_size:i output_dtype:i precision:i saturate:i" },
     { "RMSNormalization", 2, 2, rule_same, "axis:i epsilon:f stash_type:i" },
     { "Range", 3, 3, rule_range, "" },
-    { "Reciprocal", 1, 1, rule_same, "consumed_inputs:I" },
-    { "ReduceL1", 1, 2, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
-    { "ReduceL2", 1, 2, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
-    { "ReduceLogSum", 1, 2, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
-    { "ReduceLogSumExp", 1, 2, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
-    { "ReduceMax", 1, 2, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
-    { "ReduceMean", 1, 2, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
-    { "ReduceMin", 1, 2, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
-    { "ReduceProd", 1, 2, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
-    { "ReduceSum", 1, 2, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
-    { "ReduceSumSquare", 1, 2, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
-    { "Relu", 1, 1, rule_same, "consumed_inputs:I" },
+    { "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum "
+      "ReduceSumSquare",
+      1, 2, rule_reduce, "axes:I keepdims:i noop_with_empty_axes:i" },
     { "Reshape", 1, 2, rule_reshape, "allowzero:i consumed_inputs:I shape:I" },
     { "Resize", 1, 4, rule_resize,
       "antialias:i axes:I coordinate_transformation_mode:s cubic_coeff_a:f exclude_outside:i extrapolation_value:f "
@@ -285,32 +245,17 @@ static const struct rule rules[] = {
     { "ReverseSequence", 2, 2, rule_same, "batch_axis:i time_axis:i" },
     { "RoiAlign", 3, 3, rule_roi,
       "coordinate_transformation_mode:s mode:s output_height:i output_width:i sampling_ratio:i spatial_scale:f" },
-    { "Round", 1, 1, rule_same, "" },
     { "Scatter", 3, 3, rule_same, "axis:i" },
     { "ScatterElements", 3, 3, rule_same, "axis:i reduction:s" },
     { "ScatterND", 3, 3, rule_same, "reduction:s" },
     { "Selu", 1, 1, rule_same, "alpha:f consumed_inputs:I gamma:f" },
     { "Shape", 1, 1, rule_shape, "end:i start:i" },
     { "Shrink", 1, 1, rule_same, "bias:f lambd:f" },
-    { "Sigmoid", 1, 1, rule_same, "consumed_inputs:I" },
-    { "Sign", 1, 1, rule_same, "" },
-    { "Sin", 1, 1, rule_same, "" },
-    { "Sinh", 1, 1, rule_same, "" },
     { "Size", 1, 1, rule_size, "" },
     { "Slice", 1, 5, rule_slice, "axes:I ends:I starts:I" },
-    { "Softmax", 1, 1, rule_axis, "axis:i" },
-    { "Softplus", 1, 1, rule_same, "" },
-    { "Softsign", 1, 1, rule_same, "" },
     { "SpaceToDepth", 1, 1, rule_space_to_depth, "blocksize:i" },
     { "Split", 1, 2, rule_split, "axis:i num_outputs:i split:I" },
-    { "Sqrt", 1, 1, rule_same, "consumed_inputs:I" },
     { "Squeeze", 1, 2, rule_squeeze, "axes:I" },
-    { "Sub", 2, 2, rule_binary, "axis:i broadcast:i consumed_inputs:I" },
-    { "Sum", 1, MANY, rule_binary, "consumed_inputs:I" },
-    { "Swish", 1, 1, rule_same, "alpha:f" },
-    { "Tan", 1, 1, rule_same, "" },
-    { "Tanh", 1, 1, rule_same, "consumed_inputs:I" },
-    { "ThresholdedRelu", 1, 1, rule_same, "alpha:f" },
     { "Tile", 2, 3, rule_tile, "" },
     { "TopK", 1, 2, rule_top_k, "axis:i k:i largest:i sorted:i" },
     { "Transpose", 1, 1, rule_transpose, "perm:I" },
@@ -319,24 +264,46 @@ static const struct rule rules[] = {
     { "Unsqueeze", 1, 2, rule_unsqueeze, "axes:I" },
     { "Upsample", 1, 2, rule_resize, "height_scale:f mode:s scales:F width_scale:f" },
     { "Where", 3, 3, rule_where, "" },
-    { "Xor", 2, 2, rule_compare, "axis:i broadcast:i" },
 };
 
 enum { N_RULES = sizeof rules / sizeof rules[0] };
 
-const char *infer_operator(size_t i)
+bool infer_operator(size_t i, char *name, size_t bytes)
 {
-    return i < N_RULES ? rules[i].op : NULL;
+    for (size_t r = 0; r < N_RULES; r++) {
+        for (const char *at = rules[r].op; *at; at += strspn(at, " ")) {
+            const size_t length = strcspn(at, " ");
+
+            if (!i--) {
+                exp_say(name, bytes, "%.*s", (int)length, at);
+                return true;
+            }
+            at += length;
+        }
+    }
+    return false;
 }
 
-static int compare_rule(const void *op, const void *rule)
+/* Returns the text behind a word of a list that ends in this character or with the list; NULL: the list lacks the word. */
+static const char *find_word(const char *list, const char *word, char end)
 {
-    return strcmp(op, ((const struct rule *)rule)->op);
+    const size_t n = strlen(word);
+
+    for (const char *at = list; *at && !strchr(word, ' '); at += strspn(at, " ")) {
+        if (!strncmp(at, word, n) && (at[n] == end || (end == ' ' && !at[n])))
+            return at + n;
+        at += strcspn(at, " ");
+    }
+    return NULL;
 }
 
 static const struct rule *find_rule(const struct onnx_node *n)
 {
-    return *n->domain ? NULL : bsearch(n->op, rules, N_RULES, sizeof rules[0], compare_rule);
+    for (size_t i = 0; i < N_RULES && !*n->domain && *n->op; i++) {
+        if (find_word(rules[i].op, n->op, ' '))
+            return &rules[i];
+    }
+    return NULL;
 }
 
 /* Operators of further domains, read like standard operators. */
@@ -368,27 +335,11 @@ static const struct {
     [ONNX_KIND_OTHER] = { 'o', "a list or a graph" },
 };
 
-/*
- * Finds the letters of an attribute in a rule's list, behind the attribute's name and a colon. NULL: the list lacks the
- * attribute.
- */
-static const char *find_letters(const char *list, const char *name)
-{
-    const size_t n = strlen(name);
-
-    for (const char *at = list; *at; at += strspn(at, " ")) {
-        if (!strncmp(at, name, n) && at[n] == ':')
-            return at + n + 1;
-        at += strcspn(at, " ");
-    }
-    return NULL;
-}
-
 /* Refuses an unknown attribute: it may change the meaning of the node. */
 static int check_attribute(const struct infer *c, const struct rule *rule, size_t i)
 {
     const struct onnx_attribute *a = &c->n->attribute[i];
-    const char *letters = find_letters(rule->attributes, a->name);
+    const char *letters = find_word(rule->attributes, a->name, ':');
 
     if (onnx_attribute(c->n, a->name) != a)
         return infer_wrong(c, "its attribute '%.60s' stands twice", a->name);
@@ -396,7 +347,7 @@ static int check_attribute(const struct infer *c, const struct rule *rule, size_
         return infer_unread(c, "its attribute '%.60s' is not known here", a->name);
     if (a->kind == ONNX_KIND_NONE)
         return 0;
-    for (; *letters && *letters != ' '; letters++) {
+    for (letters++; *letters && *letters != ' '; letters++) {
         if (*letters == kind_letters[a->kind].letter)
             return 0;
     }
@@ -480,8 +431,9 @@ static int infer_node(const struct infer *c)
 int onnx_infer(struct onnx_reading *r, size_t i, const Onnx__NodeProto *proto, struct exp_why *why)
 {
     const struct infer c = { r, &r->graph, &r->graph.node[i], proto, why };
-    const int err = infer_node(&c);
+    int err;
 
     assert(proto);
+    err = infer_node(&c);
     return err < 0 ? err : 0;
 }

@@ -112,8 +112,8 @@ int rule_top_k(const struct infer *c);
 int rule_det(const struct infer *c);
 int rule_depends(const struct infer *c); /* the number of elements depends on the data */
 
-/* Returns the i-th name, in alphabetical order, of the operators with a rule; NULL behind the last. */
-const char *infer_operator(size_t i);
+/* Writes the name of operator i of the operators with a rule. Returns false behind the last. */
+bool infer_operator(size_t i, char *name, size_t bytes);
 
 /* Folds a node: makes its outputs constants, if the inputs are known and the elements are not too many. */
 void infer_fold(const struct infer *c);
