@@ -14,6 +14,7 @@ struct work {
 struct planes {
     size_t n, channels, elements;
     double epsilon;
+    bool by_element; /* scale and bias are of elements, not of channels */
 };
 
 static int prepare_planes(struct op_call *call, size_t n_in, struct exp_why *why)
@@ -35,7 +36,7 @@ static int prepare_planes(struct op_call *call, size_t n_in, struct exp_why *why
         return err;
     p = op_own(call, sizeof *p);
     *p = (struct planes){ op_elements(in, 0, 2), (size_t)in->dim[1], op_elements(in, 2, in->n_dims),
-                          (double)onnx_float(call->ask.node, "epsilon", 1e-5F) };
+                          (double)onnx_float(call->ask.node, "epsilon", 1e-5F), false };
     return 0;
 }
 
@@ -208,19 +209,46 @@ static void run_instance(const struct op_call *call, const struct op_tensors *t,
     op_share(call, team, p->n, 8 * p->elements, instance_planes, &w);
 }
 
-static void reference_instance(const struct op_call *call, const struct op_tensors *t)
+/* The second and third output: each row's mean, and the inverse of each row's deviation. */
+static void keep_statistics(const struct work *w, size_t row, double mean, double by)
+{
+    float *const out[2] = { op_out(w->call, 1) ? w->t->out[1] : NULL, op_out(w->call, 2) ? w->t->out[2] : NULL };
+    const double value[2] = { mean, by };
+
+    for (size_t i = 0; i < 2; i++) {
+        if (!out[i])
+            continue;
+        out[i][row] = (float)value[i];
+        op_note(&out[i][row], 1, 1, SIM_STORE);
+    }
+}
+
+/* Returns scale and bias of element j of row i. */
+static struct change change_of(const struct work *w, size_t i, size_t j)
+{
+    const struct planes *p = w->call->own;
+    const size_t at = p->by_element ? j : i % p->channels;
+
+    return (struct change){ .by = (double)((const float *)w->t->in[1])[at],
+                            .bias = op_in(w->call, 2) ? (double)((const float *)w->t->in[2])[at] : 0 };
+}
+
+static void reference_rows(const struct op_call *call, const struct op_tensors *t)
 {
     const struct planes *p = call->own;
+    const struct work w = { call, t };
 
-    for (size_t i = 0; i < p->n; i++) {
+    for (size_t i = 0; i < p->n && p->elements; i++) {
         const float *in = (const float *)t->in[0] + i * p->elements;
         double mean;
         const double by = center_plainly(in, p->elements, p->epsilon, &mean);
 
-        for (size_t j = 0; j < p->elements; j++)
-            ((float *)t->out[0])[i * p->elements + j] =
-                (float)(((double)in[j] - mean) * by * (double)((const float *)t->in[1])[i % p->channels] +
-                        (double)((const float *)t->in[2])[i % p->channels]);
+        for (size_t j = 0; j < p->elements; j++) {
+            const struct change c = change_of(&w, i, j);
+
+            ((float *)t->out[0])[i * p->elements + j] = (float)(((double)in[j] - mean) * by * c.by + c.bias);
+        }
+        keep_statistics(&w, i, mean, by);
     }
     op_activate(call, t->out[0], p->n * p->elements);
 }
@@ -236,19 +264,23 @@ static float magnitude_of(double x, double mean, double by, double bias)
     return (float)((fabs(x - mean) + last_digits) * fabs(by) + fabs(bias));
 }
 
-static void magnitudes_instance(const struct op_call *call, const struct op_tensors *t)
+static void magnitudes_rows(const struct op_call *call, const struct op_tensors *t)
 {
     const struct planes *p = call->own;
+    const struct work w = { call, t };
 
     for (size_t i = 0; i < p->n && p->elements; i++) {
         const float *in = (const float *)t->in[0] + i * p->elements;
-        const size_t c = i % p->channels;
         double mean;
-        const double by = center_plainly(in, p->elements, p->epsilon, &mean) * (double)((const float *)t->in[1])[c];
+        const double by = center_plainly(in, p->elements, p->epsilon, &mean);
 
-        for (size_t j = 0; j < p->elements; j++)
-            ((float *)t->out[0])[i * p->elements + j] =
-                magnitude_of((double)in[j], mean, by, (double)((const float *)t->in[2])[c]);
+        for (size_t j = 0; j < p->elements; j++) {
+            const struct change c = change_of(&w, i, j);
+
+            ((float *)t->out[0])[i * p->elements + j] = magnitude_of((double)in[j], mean, by * c.by, c.bias);
+        }
+        if (op_out(call, 1))
+            ((float *)t->out[1])[i] = (float)op_largest(in, p->elements);
     }
 }
 
@@ -256,8 +288,8 @@ const struct op op_InstanceNormalization = { .name = "InstanceNormalization",
                                              .traits = OP_IN_PLACE | OP_ACTIVATES,
                                              .prepare = prepare_instance,
                                              .run = run_instance,
-                                             .reference = reference_instance,
-                                             .magnitudes = magnitudes_instance };
+                                             .reference = reference_rows,
+                                             .magnitudes = magnitudes_rows };
 
 /* ---- LayerNormalization: rows ---- */
 
@@ -276,7 +308,7 @@ static int prepare_layer(struct op_call *call, struct exp_why *why)
         return err;
     p = op_own(call, sizeof *p);
     *p = (struct planes){ op_elements(in, 0, axis), 1, op_elements(in, axis, in->n_dims),
-                          (double)onnx_float(call->ask.node, "epsilon", 1e-5F) };
+                          (double)onnx_float(call->ask.node, "epsilon", 1e-5F), true };
     for (size_t i = 1; i < 3; i++) {
         if (op_in(call, i) && op_in(call, i)->elements != p->elements)
             return op_refuse(call, why, "'%s' has %zu elements for rows of %zu", op_in(call, i)->name,
@@ -286,20 +318,6 @@ static int prepare_layer(struct op_call *call, struct exp_why *why)
                              op_out(call, i)->elements, p->n);
     }
     return 0;
-}
-
-/* The second and third output: each row's mean, and the inverse of each row's deviation. */
-static void keep_statistics(const struct work *w, size_t row, double mean, double by)
-{
-    float *const out[2] = { op_out(w->call, 1) ? w->t->out[1] : NULL, op_out(w->call, 2) ? w->t->out[2] : NULL };
-    const double value[2] = { mean, by };
-
-    for (size_t i = 0; i < 2; i++) {
-        if (!out[i])
-            continue;
-        out[i][row] = (float)value[i];
-        op_note(&out[i][row], 1, 1, SIM_STORE);
-    }
 }
 
 static void layer_rows(void *ctx, size_t from, size_t to, unsigned share)
@@ -330,47 +348,11 @@ static void run_layer(const struct op_call *call, const struct op_tensors *t, st
         op_share(call, team, p->n, 8 * p->elements, layer_rows, &w);
 }
 
-static void reference_layer(const struct op_call *call, const struct op_tensors *t)
-{
-    const struct planes *p = call->own;
-    const struct work w = { call, t };
-
-    for (size_t i = 0; i < p->n && p->elements; i++) {
-        const float *in = (const float *)t->in[0] + i * p->elements;
-        double mean;
-        const double by = center_plainly(in, p->elements, p->epsilon, &mean);
-
-        for (size_t j = 0; j < p->elements; j++)
-            ((float *)t->out[0])[i * p->elements + j] =
-                (float)(((double)in[j] - mean) * by * (double)((const float *)t->in[1])[j] +
-                        (op_in(call, 2) ? (double)((const float *)t->in[2])[j] : 0));
-        keep_statistics(&w, i, mean, by);
-    }
-}
-
-static void magnitudes_layer(const struct op_call *call, const struct op_tensors *t)
-{
-    const struct planes *p = call->own;
-
-    for (size_t i = 0; i < p->n && p->elements; i++) {
-        const float *in = (const float *)t->in[0] + i * p->elements;
-        double mean;
-        const double by = center_plainly(in, p->elements, p->epsilon, &mean);
-
-        for (size_t j = 0; j < p->elements; j++)
-            ((float *)t->out[0])[i * p->elements + j] =
-                magnitude_of((double)in[j], mean, by * (double)((const float *)t->in[1])[j],
-                             op_in(call, 2) ? (double)((const float *)t->in[2])[j] : 0);
-        if (op_out(call, 1))
-            ((float *)t->out[1])[i] = (float)op_largest(in, p->elements);
-    }
-}
-
 const struct op op_LayerNormalization = { .name = "LayerNormalization",
                                           .prepare = prepare_layer,
                                           .run = run_layer,
-                                          .reference = reference_layer,
-                                          .magnitudes = magnitudes_layer };
+                                          .reference = reference_rows,
+                                          .magnitudes = magnitudes_rows };
 
 /* ---- LRN: neighbouring channels ---- */
 
