@@ -8,12 +8,6 @@
 #include "sim/hierarchy.h"
 #include "sim/base/record.h"
 
-/* In order of preference: a machine gets the first engine that can run the machine. */
-static const struct sim_engine *const engines[] = {
-    &sim_engine_plain,
-    &sim_engine_full,
-};
-
 int sim_engine_new_tags(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m,
                         unsigned n_tags)
 {
@@ -32,24 +26,6 @@ int sim_engine_new_tags(struct sim_hierarchy **h, const struct sim_engine *e, co
 int sim_engine_new(struct sim_hierarchy **h, const struct sim_engine *e, const struct sim_machine *m)
 {
     return sim_engine_new_tags(h, e, m, SIM_USUAL_TAGS);
-}
-
-int sim_hierarchy_new_tags(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_tags)
-{
-    assert(h && m);
-    *h = NULL;
-    if (sim_machine_validate(m, NULL, 0))
-        return -EINVAL;
-    for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++) {
-        if (engines[i]->can_run(m))
-            return sim_engine_new_tags(h, engines[i], m, n_tags);
-    }
-    return -EINVAL;
-}
-
-int sim_hierarchy_new(struct sim_hierarchy **h, const struct sim_machine *m)
-{
-    return sim_hierarchy_new_tags(h, m, SIM_USUAL_TAGS);
 }
 
 int sim_hierarchy_init_stats(struct sim_hierarchy *h, size_t n_levels, unsigned n_tags)
@@ -95,36 +71,10 @@ void sim_hierarchy_complete(struct sim_hierarchy *follower, const struct sim_hie
     memcpy(follower->stats->prefetcher, leader->stats->prefetcher, n_shared * sizeof leader->stats->prefetcher[0]);
 }
 
-int sim_hierarchy_new_threads(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads)
-{
-    assert(h && m);
-    *h = NULL;
-    return sim_machine_validate(m, NULL, 0) ? -EINVAL : sim_threads_new(h, m, n_threads);
-}
-
 void sim_hierarchy_free(struct sim_hierarchy *h)
 {
     if (h)
         h->engine->free(h);
-}
-
-static bool is_same_level(const struct sim_level *a, const struct sim_level *b)
-{
-    return a->n_sets == b->n_sets && a->n_ways == b->n_ways && a->line_bytes == b->line_bytes;
-}
-
-size_t sim_machine_shared_levels(const struct sim_machine *leader, const struct sim_machine *follower)
-{
-    size_t n = 0;
-
-    assert(leader && follower);
-    if (!sim_machine_is_plain(leader) && !sim_machine_is_plain(follower))
-        return sim_full_can_share(leader, follower);
-    if (!sim_machine_is_plain(leader) || !sim_machine_is_plain(follower))
-        return 0;
-    while (n < leader->n_levels && n + 1 < follower->n_levels && is_same_level(&leader->level[n], &follower->level[n]))
-        n++;
-    return n;
 }
 
 int sim_hierarchy_follow(struct sim_hierarchy *follower, struct sim_hierarchy *leader, size_t n_levels)

@@ -114,12 +114,12 @@ mutant "judge: a layer's chosen schedule counts as the best one" experiments/cho
     's/s->chosen \+= c->cost\[c->chosen\]/s->chosen += c->cost[exp_choice_best(c)]/' judge
 mutant "judge: regret is a share of what was chosen" experiments/choices/judge.c \
     's/\(s->chosen - s->best\) \/ s->best/(s->chosen - s->best) \/ s->chosen/' judge
-mutant "judge: layers that lose against Base count as won" experiments/choices/judge.c \
-    's/c->n_pays \+= exp_ratio_side\(&v\[i\]\.measured\) > 0/c->n_pays += exp_ratio_side(\&v[i].measured) < 0/' judge
-mutant "peers: layers that are slower count as won" experiments/peers/report.c 's/t->won_percent \+= ratio > 1/t->won_percent += ratio < 1/' peers
-mutant "peers: a network's speed-up is turned round" experiments/peers/report.c \
+mutant "judge: layers that lose against Base count as won" experiments/judge/judge.c \
+    's/c->n_pays \+= exp_ratio_side\(&t->speedup\) > 0/c->n_pays += exp_ratio_side(\&t->speedup) < 0/' judge
+mutant "peers: layers that are slower count as won" experiments/peers/totals.c 's/t->won_percent \+= ratio > 1/t->won_percent += ratio < 1/' peers
+mutant "peers: a network's speed-up is turned round" experiments/peers/totals.c \
     's/base_ns \/ t\.times\.low_mean/t.times.low_mean \/ base_ns/' peers
-mutant "peers: the mean over models is their product" experiments/peers/report.c 's/pow\(t\.network_ratio, share\)/t.network_ratio/' peers
+mutant "peers: the mean over models is their product" experiments/peers/totals.c 's/pow\(t\.network_ratio, share\)/t.network_ratio/' peers
 mutant "peers: nothing is verified" experiments/peers/peers.c 's/int err = exp_verify_all\(&p->experiment, &m, progress, why\)/int err = 0/' tests/experiments/peers.sh
 mutant "peers: the schedule that CSA did not choose" experiments/peers/peers.c 's/a->members && c->is_chosen/a->members \&\& !c->is_chosen/' tests/experiments/peers.sh
 mutant "peers: what is kept loses its last bytes" experiments/peers/tasks.c 's/bytes - i < WORD_BYTES \? bytes - i/bytes - i < WORD_BYTES ? 0/' peers
@@ -284,7 +284,7 @@ mutant "a window that hides nothing" sim/core/clock.c 's/latency - w->busy \* fm
 mutant "lines that pass all at once" sim/core/clock.c 's/clock->owed\[k\] \+= s->lines\[k\] \* line;//' clock
 mutant "scattered lines pass like others" sim/core/clock.c 's/ \+= s\.scattered \* .*memory_scattered_cycles;/ += 0 * s.scattered;/' clock
 mutant "lines that prefetch instructions ask for are waited for" sim/full/engine_full_path_tmpl.h 's/ \&\& !r->is_instructed;/;/' clock sim_random
-mutant "only lines behind are near" sim/full/engine_full.c 's/ \+ SIM_NEAR_LINES <= 2 \* SIM_NEAR_LINES/ <= 2 * SIM_NEAR_LINES/' clock sim_random
+mutant "only lines behind are near" sim/full/engine_full_relay.c 's/ \+ SIM_NEAR_LINES <= 2 \* SIM_NEAR_LINES/ <= 2 * SIM_NEAR_LINES/' clock sim_random
 mutant "scattered lines that a plain machine is to count" sim/machine/machine_check.c 's/return !m->memory_scattered_cycles \&\& /return /' clock
 mutant "scattered lines that take more than memory does" sim/machine/machine_check.c 's/m->memory_scattered_cycles <= m->memory_latency_cycles/true/' sim_machine
 mutant "scattered lines that nobody calibrates" experiments/calibrate/computer.c 's/rounded\(fmax\(0, scattered_ns\)/0 * rounded(fmax(0, scattered_ns)/' timing

@@ -82,7 +82,7 @@ fuzz: deps ### Fuzz the parsers of machine files, traces and networks, and shape
 	    $(foreach p,$(FUZZ_TARGETS),$(fuzz_build)/fuzz_$p)
 	$(Q)tests/fuzz.sh run $(fuzz_build) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
-fuzz_sources := $(addprefix tests/,fuzz_targets.c kernels/shape_check.c kernels/kcheck.c rng.c) $(wildcard experiments/onnx/*.c) $(addprefix experiments/base/,error.c program.c)
+fuzz_sources := $(addprefix tests/,fuzz_targets.c kernels/shape_check.c kernels/kcheck.c rng.c) $(wildcard experiments/onnx/*.c) $(addprefix experiments/base/,error.c guard.c program.c text.c)
 
 $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(fuzz_sources)) $(onnx_made)/onnx.pb-c.o $(call archive,kernels) $(call archive,sim)
 	$(link) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $(LDLIBS)

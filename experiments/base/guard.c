@@ -1,19 +1,12 @@
 /* What a program undoes when something ends the program: signals, and want of memory. No function here takes memory. */
 #include "experiments/base/program.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- what must not stay behind ---- */

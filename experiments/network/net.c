@@ -14,33 +14,6 @@
 
 /* ---- memory of a network ---- */
 
-void *net_own(struct net *net, size_t n, size_t bytes)
-{
-    struct net_own *own = net->own;
-    void **piece = exp_append(&own->piece, &own->n_pieces, sizeof *piece);
-
-    *piece = exp_new(n ? n : 1, bytes);
-    return *piece;
-}
-
-size_t net_add_tensor(struct net *net, const char *name, size_t bytes, enum net_place place)
-{
-    struct net_tensor *t = exp_append(&net->tensor, &net->n_tensors, sizeof *t);
-
-    *t = (struct net_tensor){
-        .name = name, .value = ONNX_NONE, .place = place, .bytes = bytes, .root = net->n_tensors - 1
-    };
-    t->is_workspace = place == NET_ARENA;
-    return t->root;
-}
-
-size_t net_root(const struct net *net, size_t tensor, size_t *at)
-{
-    for (*at = 0; net->tensor[tensor].root != tensor; tensor = net->tensor[tensor].root)
-        *at += net->tensor[tensor].at;
-    return tensor;
-}
-
 int net_plan(struct net **net, const struct onnx_graph *graph, const struct net_options *o, struct exp_why *why)
 {
     struct net *n = exp_new(1, sizeof *n);
@@ -188,21 +161,6 @@ int net_load(struct net *net, struct exp_why *why)
 }
 
 /* ---- addresses ---- */
-
-uint64_t net_address(const struct net *net, const uint64_t base[NET_N_PLACES], size_t tensor)
-{
-    const struct net_tensor *t = tensor == ONNX_NONE ? NULL : &net->tensor[tensor];
-
-    return !t || t->place == NET_NOWHERE ? 0 : base[t->place] + t->offset;
-}
-
-void *net_at(const struct net *net, size_t tensor)
-{
-    const struct net_tensor *t = tensor == ONNX_NONE ? NULL : &net->tensor[tensor];
-
-    assert(tensor == ONNX_NONE || tensor < net->n_tensors);
-    return !t || t->place == NET_NOWHERE ? NULL : net->place[t->place] + t->offset;
-}
 
 void *net_input(const struct net *net, size_t i)
 {

@@ -11,31 +11,6 @@
 
 /* ---- memory ---- */
 
-static void own(struct onnx_reading *r, void *memory)
-{
-    memcpy(exp_append(&r->owned, &r->n_owned, sizeof memory), &memory, sizeof memory);
-}
-
-void *onnx_own(struct onnx_reading *r, size_t n, size_t bytes)
-{
-    void *memory = exp_new(n, bytes);
-
-    own(r, memory);
-    return memory;
-}
-
-char *onnx_own_text(struct onnx_reading *r, const char *format, ...)
-{
-    va_list args;
-    char *text;
-
-    va_start(args, format);
-    text = exp_format_list(format, args);
-    va_end(args);
-    own(r, text);
-    return text;
-}
-
 void onnx_free(struct onnx_graph *g)
 {
     struct onnx_reading *r = (struct onnx_reading *)g; /* the first member */
@@ -64,11 +39,6 @@ static int compare_names(const void *a, const void *b)
     return order ? order : (x->value > y->value) - (x->value < y->value);
 }
 
-static int compare_name(const void *name, const void *entry)
-{
-    return strcmp(name, ((const struct onnx_name *)entry)->name);
-}
-
 static void sort_names(struct onnx_names *names, const struct onnx_graph *g)
 {
     free(names->name);
@@ -76,23 +46,6 @@ static void sort_names(struct onnx_names *names, const struct onnx_graph *g)
     for (size_t i = 0; i < g->n_values; i++)
         names->name[i] = (struct onnx_name){ g->value[i].name, i };
     qsort(names->name, names->n, sizeof *names->name, compare_names);
-}
-
-size_t onnx_find_value(const struct onnx_names *names, const char *name)
-{
-    const struct onnx_name *found = bsearch(name, names->name, names->n, sizeof *names->name, compare_name);
-
-    return found ? found->value : ONNX_NONE;
-}
-
-struct onnx_value *onnx_add_value(struct onnx_graph *g, const char *name)
-{
-    struct onnx_value *v = exp_append(&g->value, &g->n_values, sizeof *v);
-
-    assert(g && name);
-    v->name = name;
-    v->producer = ONNX_NONE;
-    return v;
 }
 
 /* Says who makes a value, for messages. */
@@ -487,23 +440,6 @@ static int infer_all(struct onnx_reading *r, const struct onnx_names *names, boo
 
 /* ---- statements of the file about itself ---- */
 
-static int compare_functions(const void *a, const void *b)
-{
-    const Onnx__FunctionProto *const *x = a, *const *y = b;
-    const int order = strcmp(onnx_text_or_empty((*x)->name), onnx_text_or_empty((*y)->name));
-
-    return order ? order : strcmp(onnx_text_or_empty((*x)->domain), onnx_text_or_empty((*y)->domain));
-}
-
-bool onnx_is_function(const struct onnx_reading *r, const struct onnx_node *n)
-{
-    const Onnx__NodeProto *proto = r->model->graph->node[n->number - 1];
-    const Onnx__FunctionProto key = { .name = proto->op_type, .domain = proto->domain }, *pointer = &key;
-
-    return r->model->n_functions &&
-           bsearch(&pointer, r->model->functions, r->model->n_functions, sizeof pointer, compare_functions);
-}
-
 static bool is_standard(const char *domain)
 {
     return !*domain || !strcmp(domain, "ai.onnx");
@@ -549,8 +485,7 @@ static int read_all(struct onnx_reading *r, const struct onnx_ask *ask, struct e
     int err = read_opset(r, why);
 
     err = err ? err : check_opset(r, why);
-    if (r->model->n_functions)
-        qsort(r->model->functions, r->model->n_functions, sizeof(Onnx__FunctionProto *), compare_functions);
+    onnx_sort_functions(r);
     err = err ? err : add_initializers(r, why);
     if (!err) {
         sort_names(&names, &r->graph);
@@ -648,7 +583,7 @@ static int read_kind(struct onnx_reading *r, const char *kind, const size_t **li
             break;
     }
     if (of)
-        own(r, of);
+        onnx_own_memory(r, of);
     *list = of;
     return err;
 }

@@ -38,7 +38,10 @@ struct onnx_reading {
 /* Limits of a file's requests: bytes of folded constants, and elements visited or made while folding. */
 enum { ONNX_MAY_FOLD = 64 << 20, ONNX_MAY_VISIT = 64 << 20 };
 
-/* Return memory with the life of the graph: n elements of `bytes` bytes, all zero; a text as of printf. */
+/* Makes the graph the owner of memory from malloc. */
+void onnx_own_memory(struct onnx_reading *r, void *memory);
+
+/* Return memory that lives as long as the graph: n elements of so many bytes, all zero; a text like printf's. */
 void *onnx_own(struct onnx_reading *r, size_t n, size_t bytes);
 char *onnx_own_text(struct onnx_reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -47,6 +50,9 @@ static inline const char *onnx_text_or_empty(const char *text)
 {
     return text ? text : "";
 }
+
+/* Sorts the functions that the file defines: onnx_is_function needs that. */
+void onnx_sort_functions(struct onnx_reading *r);
 
 /* Tells whether the file has a function for this operator. */
 bool onnx_is_function(const struct onnx_reading *r, const struct onnx_node *n);

@@ -59,8 +59,6 @@ const char *const *exp_counted_files(void)
     return files;
 }
 
-extern const struct exp_question question_experiment;
-
 /* Published numbers that figures show: the variable's name, and value = scale * printed + offset. */
 struct paper_number {
     const char *variable, *figure, *metric;
@@ -136,8 +134,8 @@ int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, voi
             .scripts_dir = d.folder,
             .data_dir = f->dir,
             .out_dir = f->dir,
-            .figure = question_experiment.figures,
-            .n_figures = exp_question_n_figures(&question_experiment),
+            .figure = f->question->figures,
+            .n_figures = exp_question_n_figures(f->question),
             .variable = d.variables.variable,
             .n_variables = d.variables.n,
         };

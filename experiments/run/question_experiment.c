@@ -408,7 +408,9 @@ static int draw(void *session)
 {
     struct session *s = session;
     struct exp_program_figures list = { .program = "experiment", .dir = s->results.path };
-    struct exp_figures f = { .experiments_dir = EXP_EXPERIMENTS_DIR, .dir = s->results.dir.path };
+    struct exp_figures f = { .question = &question_experiment,
+                             .experiments_dir = EXP_EXPERIMENTS_DIR,
+                             .dir = s->results.dir.path };
 
     say_figures(s, &f);
     printf("\nfigures\n");

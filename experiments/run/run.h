@@ -42,15 +42,18 @@ extern const struct rec_table exp_prefetchers_table;
  * The figures of one experiment, drawn from its CSV files alone (experiments/figures/README.md).
  */
 
+struct exp_question;
+
 struct exp_figures {
-    const char *experiments_dir; /* holds figures/ and published/ */
-    const char *dir;             /* has the CSV files, gets <figure>.png and <figure>.svg */
-    char machine[512];           /* one line each, for the titles: the simulated machine; */
-    char simulator[256];         /* what simulated it and how; */
-    char host[512];              /* where and by what it was measured; */
-    char observed[256];          /* by what streams were observed */
-    char arch[16];               /* "x86" or "P10": whose published numbers to show; "" for none */
-    char levels[64];             /* names of the levels that stand for L1, L2, L3 in the columns: "L1 L2 SLC" */
+    const char *experiments_dir;         /* holds figures/ and published/ */
+    const struct exp_question *question; /* whose figures are drawn */
+    const char *dir;                     /* has the CSV files, gets <figure>.png and <figure>.svg */
+    char machine[512];                   /* one line each, for the titles: the simulated machine; */
+    char simulator[256];                 /* what simulated it and how; */
+    char host[512];                      /* where and by what it was measured; */
+    char observed[256];                  /* by what streams were observed */
+    char arch[16];                       /* "x86" or "P10": whose published numbers to show; "" for none */
+    char levels[64];                     /* names of the levels that stand for L1, L2, L3 in the columns: "L1 L2 SLC" */
 };
 
 /*

@@ -1,3 +1,5 @@
+#include "experiments/bench/case/algo.h"
+#include "experiments/show/page_run.h"
 #include "experiments/show/page.h"
 
 #include <errno.h>
@@ -303,4 +305,25 @@ void exp_page_extract_write(struct exp_page_writer *w, const struct exp_page_ext
     for (size_t i = 0; i < p.n_reasons && p.n && !x->is_brief; i++)
         exp_page_say(w, EXP_PAGE_NOTE, "%s \xe2\x80\x93 not available: %s",
                      *p.reason[i].columns ? p.reason[i].columns : "Rows without a value", p.reason[i].text);
+}
+
+size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const struct rec_table *t, size_t index, size_t *first)
+{
+    const char *row = csv->row;
+    size_t n = 0;
+
+    for (*first = 0; *first < csv->table.n_rows; ++*first, row += t->row_bytes) {
+        if (*(const size_t *)(const void *)row == index)
+            break;
+    }
+    for (; *first + n < csv->table.n_rows && *(const size_t *)(const void *)row == index; n++)
+        row += t->row_bytes;
+    return n;
+}
+
+const char *exp_page_algo_title(const char *name)
+{
+    const struct exp_algo *a = exp_algo_find(name);
+
+    return a ? a->title : name;
 }

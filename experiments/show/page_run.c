@@ -461,24 +461,3 @@ int exp_page_run_write(struct exp_page_writer *w, const struct exp_page_folder *
 }
 
 /* ---- a title, and rows of a layer ---- */
-
-const char *exp_page_algo_title(const char *name)
-{
-    const struct exp_algo *a = exp_algo_find(name);
-
-    return a ? a->title : name;
-}
-
-size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const struct rec_table *t, size_t index, size_t *first)
-{
-    const char *row = csv->row;
-    size_t n = 0;
-
-    for (*first = 0; *first < csv->table.n_rows; ++*first, row += t->row_bytes) {
-        if (*(const size_t *)(const void *)row == index)
-            break;
-    }
-    for (; *first + n < csv->table.n_rows && *(const size_t *)(const void *)row == index; n++)
-        row += t->row_bytes;
-    return n;
-}

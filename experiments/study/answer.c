@@ -339,3 +339,14 @@ void exp_study_targets_print(const struct exp_study_work *w, FILE *out)
         fprintf(out,
                 "\nThe order of tilings and the speed of csa2's are known by the clock only: `make study TIMING=1`.\n");
 }
+
+static double eq6_cycles(const struct exp_study_terms *t, enum csa_schedule schedule)
+{
+    return t->runs.n_layers ? exp_study_agreement_of(t, EXP_STUDY_EQ6, schedule, EXP_STUDY_WITHOUT_NOTHING).simulated
+                            : (double)NAN;
+}
+
+double exp_study_left_out_cycles(const struct exp_study_terms *t, size_t left_out, enum csa_schedule schedule)
+{
+    return eq6_cycles(&t[left_out], schedule) / eq6_cycles(&t[0], schedule);
+}

@@ -88,4 +88,9 @@ void conv_c_print_few(const struct conv_routine_ukr *u, bool asks, FILE *out);
 /* Prints the update of a panel's outputs, from accumulators called c0, c1 ... with a suffix. */
 void conv_c_print_few_outputs(const struct conv_routine_ukr *u, const char *suffix, FILE *out);
 
+static inline size_t conv_c_window_vectors(const struct conv_routine_ukr *u)
+{
+    return ceil_div(u->n_win, u->lanes);
+}
+
 #endif

@@ -110,3 +110,9 @@ void conv_c_print_walk(const struct conv_c_ukr *p, const struct conv_c_walk *wal
     print_asking_group(p);
     fprintf(p->out, "        }\n    }\n");
 }
+
+void conv_c_print_asking(const struct conv_c_ukr *p)
+{
+    if (p->asks)
+        fprintf(p->out, "        if (t < n_steps)\n            ask(ahead, n_ahead, t);\n");
+}

@@ -95,7 +95,7 @@ static inline unsigned sim_log2(uint64_t power)
 /* Feeds records as bursts of a single access. */
 void sim_records_as_bursts(struct sim_hierarchy *h, const uint64_t *record, size_t n);
 
-/* As sim_hierarchy_new_threads. */
+/* As sim_hierarchy_new_threads; *h is NULL where threads do not help. */
 int sim_threads_new(struct sim_hierarchy **h, const struct sim_machine *m, unsigned n_threads);
 
 /*

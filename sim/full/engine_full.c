@@ -37,17 +37,7 @@ static void clear(struct sim_hierarchy *h)
         clear(&f->base);
 }
 
-bool sim_full_is_scattered(struct sim_full *e, uint64_t line)
-{
-    bool is_near = false;
-
-    assert(e);
-    for (size_t i = 0; i < SIM_READ_LATELY; i++)
-        is_near |= line - e->read_lately[i] + SIM_NEAR_LINES <= 2 * SIM_NEAR_LINES;
-    e->read_lately[e->n_read++ % SIM_READ_LATELY] = line;
-    return !is_near;
-}
-
+/* Takes a follower from its leader's list. */
 static void leave(struct sim_full *f)
 {
     struct sim_full **at = &f->leader->follower;
@@ -90,39 +80,7 @@ static bool is_write_back(const struct sim_level *l)
     return !l->is_write_through && !l->no_write_allocate && !l->no_full_store_fetch;
 }
 
-static unsigned most_asked(const struct sim_prefetch *p)
-{
-    return p->kind == SIM_PREFETCH_PAIR ? 1 : p->first > p->degree ? p->first : p->degree;
-}
-
-/*
- * One read reaches the prefetchers of its level and of every level outside; each line these ask for does the same one
- * level further out.
- */
-bool sim_full_holds_all(const struct sim_machine *m)
-{
-    uint64_t most = 0; /* most lines that a read at this level leads to */
-
-    assert(m && m->n_levels && m->n_levels <= SIM_MAX_LEVELS);
-    for (size_t k = m->n_levels; k-- > 0;) {
-        const struct sim_level *l = &m->level[k];
-        uint64_t n = 0;
-
-        if (l->is_write_through || (k + 1 < m->n_levels && l->line_bytes != m->level[k + 1].line_bytes))
-            return false;
-        for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->prefetch[i].kind; i++) {
-            const struct sim_prefetch p = sim_prefetch_resolve(&l->prefetch[i]);
-
-            n += most_asked(&p);
-        }
-        most += n * (1 + most);
-        if (most > SIM_FULL_QUEUE)
-            return false;
-    }
-    return true;
-}
-
-/* Tells whether no further level is told when a clean line leaves level k. */
+/* Tells whether no other level is told when a clean line leaves level k. */
 static bool is_simple(const struct sim_full *e, size_t k)
 {
     for (size_t j = k; j < e->n_levels; j++) {

@@ -132,3 +132,44 @@ void sim_full_note_asks(struct sim_full *e)
     for (; e->n_asks < n; e->n_asks++)
         sim_full_note(e, SIM_FULL_ASKS, 0, 0, 0);
 }
+
+bool sim_full_is_scattered(struct sim_full *e, uint64_t line)
+{
+    bool is_near = false;
+
+    for (size_t i = 0; i < SIM_READ_LATELY; i++)
+        is_near |= line - e->read_lately[i] + SIM_NEAR_LINES <= 2 * SIM_NEAR_LINES;
+    e->read_lately[e->n_read++ % SIM_READ_LATELY] = line;
+    return !is_near;
+}
+
+static unsigned most_asked(const struct sim_prefetch *p)
+{
+    return p->kind == SIM_PREFETCH_PAIR ? 1 : p->first > p->degree ? p->first : p->degree;
+}
+
+/*
+ * Those of a level see a request once, and those of all levels outside, and then the same happens to each line that they
+ * ask for, one level further out.
+ */
+bool sim_full_holds_all(const struct sim_machine *m)
+{
+    uint64_t most = 0; /* that a read leads to from this level on */
+
+    for (size_t k = m->n_levels; k-- > 0;) {
+        const struct sim_level *l = &m->level[k];
+        uint64_t n = 0;
+
+        if (l->is_write_through || (k + 1 < m->n_levels && l->line_bytes != m->level[k + 1].line_bytes))
+            return false;
+        for (size_t i = 0; i < SIM_MAX_PREFETCHERS && l->prefetch[i].kind; i++) {
+            const struct sim_prefetch p = sim_prefetch_resolve(&l->prefetch[i]);
+
+            n += most_asked(&p);
+        }
+        most += n * (1 + most);
+        if (most > SIM_FULL_QUEUE)
+            return false;
+    }
+    return true;
+}

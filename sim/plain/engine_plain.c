@@ -8,12 +8,6 @@
 #include "sim/engine/engine.h"
 #include "sim/plain/engine_plain.h"
 
-static void clear_wide(struct sim_plain_level *c)
-{
-    for (uint64_t i = 0; i < c->n_sets * c->set_words; i++)
-        c->words[i] = SIM_WORD_EMPTY;
-}
-
 static void clear_compact(struct sim_plain_level *c)
 {
     for (uint64_t i = 0; i < c->n_sets * c->compact.set_words; i++)
@@ -84,13 +78,7 @@ static void plain_free(struct sim_hierarchy *base)
     free(h);
 }
 
-static void use_variant(struct sim_plain *h, const struct sim_plain_variant *v)
-{
-    h->variant = v;
-    h->base.sink.accept = h->pack.follower ? sim_plain_pack_accept : v->accept;
-}
-
-/* Empties the caches; the words can be compact again. */
+/* Empties the caches; whatever words were in use, they can be compact again. */
 static void clear_caches(struct sim_plain *h)
 {
     memset(&h->regions, 0, sizeof h->regions);
@@ -98,26 +86,9 @@ static void clear_caches(struct sim_plain *h)
         if (h->compact)
             clear_compact(&h->level[k]);
         else
-            clear_wide(&h->level[k]);
+            sim_plain_clear_wide(&h->level[k]);
     }
-    use_variant(h, h->compact ? h->compact : h->wide);
-}
-
-void sim_plain_widen(struct sim_plain *h)
-{
-    assert(h->compact && h->variant == h->compact);
-    h->variant->settle(h);
-    sim_plain_pack_part(h);
-    h->bursts.paths.widenings++;
-    for (struct sim_plain_level *c = h->level; c < h->level + h->n_levels; c++) {
-        clear_wide(c);
-        for (uint64_t set = 0; set < c->n_sets; set++) {
-            for (uint32_t i = 0; i < c->n_ways; i++)
-                c->words[set * c->set_words + i] =
-                    sim_compact_widen(&h->regions, c->compact.words[set * c->compact.set_words + i]);
-        }
-    }
-    use_variant(h, h->wide);
+    sim_plain_use_variant(h, h->compact ? h->compact : h->wide);
 }
 
 static bool can_run(const struct sim_machine *m)
@@ -201,7 +172,7 @@ struct sim_plain *sim_plain_new_front(const struct sim_machine *m, struct sim_li
 
     if (h) {
         h->lists = lists;
-        use_variant(h, first_usable(list_variants));
+        sim_plain_use_variant(h, first_usable(list_variants));
     }
     return h;
 }

@@ -159,7 +159,13 @@ extern const struct sim_plain_variant sim_plain_compact_avx512; /* without accep
 /* Makes an object without caches: touches go into the lists. NULL: no memory. free() frees the object. */
 struct sim_plain *sim_plain_new_front(const struct sim_machine *m, struct sim_lists *lists);
 
-/* Changes from compact to wide words, between two accesses. */
+/* Empties a level of wide words. */
+void sim_plain_clear_wide(struct sim_plain_level *c);
+
+/* Lets a variant of the engine take what comes. */
+void sim_plain_use_variant(struct sim_plain *h, const struct sim_plain_variant *v);
+
+/* From compact words to whole ones, from one access to the next. */
 void sim_plain_widen(struct sim_plain *h);
 
 /* engine_plain_pack.c: a follower's counts made complete; followers on their own, before their leader changes over. */

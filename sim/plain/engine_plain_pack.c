@@ -53,3 +53,31 @@ void sim_plain_pack_part(struct sim_plain *l)
     }
     l->pack.is_apart = l->pack.follower != NULL;
 }
+
+void sim_plain_clear_wide(struct sim_plain_level *c)
+{
+    for (uint64_t i = 0; i < c->n_sets * c->set_words; i++)
+        c->words[i] = SIM_WORD_EMPTY;
+}
+
+void sim_plain_use_variant(struct sim_plain *h, const struct sim_plain_variant *v)
+{
+    h->variant = v;
+    h->base.sink.accept = h->pack.follower ? sim_plain_pack_accept : v->accept;
+}
+
+void sim_plain_widen(struct sim_plain *h)
+{
+    h->variant->settle(h);
+    sim_plain_pack_part(h);
+    h->bursts.paths.widenings++;
+    for (struct sim_plain_level *c = h->level; c < h->level + h->n_levels; c++) {
+        sim_plain_clear_wide(c);
+        for (uint64_t set = 0; set < c->n_sets; set++) {
+            for (uint32_t i = 0; i < c->n_ways; i++)
+                c->words[set * c->set_words + i] =
+                    sim_compact_widen(&h->regions, c->compact.words[set * c->compact.set_words + i]);
+        }
+    }
+    sim_plain_use_variant(h, h->wide);
+}

@@ -425,7 +425,7 @@ int sim_threads_new(struct sim_hierarchy **h, const struct sim_machine *m, unsig
     *h = NULL;
     if (n < 2) {
         free_front(front);
-        return sim_hierarchy_new(h, m);
+        return 0;
     }
     t = calloc(1, sizeof *t);
     if (!t) {

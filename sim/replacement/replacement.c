@@ -31,10 +31,3 @@ void sim_replacement_level_init(struct sim_replacement_level *l, const char *nam
     *l = (struct sim_replacement_level){ .n_ways = n_ways, .n_sets = n_sets, .random = seed, .selector = 511 };
     sim_replacement_parse_qlru(name, l);
 }
-
-void sim_replacement_ignore_hit(struct sim_replacement_level *l, uint64_t *set, uint32_t way)
-{
-    (void)l;
-    (void)set;
-    (void)way;
-}

@@ -168,7 +168,12 @@ static inline uint32_t sim_replacement_tree_victim(uint64_t tree, uint32_t n_way
     return node - n_ways;
 }
 
-/* Handles a hit without effect. */
-void sim_replacement_ignore_hit(struct sim_replacement_level *l, uint64_t *set, uint32_t way);
+/* A hit that changes nothing. */
+static inline void sim_replacement_ignore_hit(struct sim_replacement_level *l, uint64_t *set, uint32_t way)
+{
+    (void)l;
+    (void)set;
+    (void)way;
+}
 
 #endif

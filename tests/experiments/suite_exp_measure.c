@@ -28,6 +28,8 @@
 
 extern const struct test_suite suite_exp_measure;
 
+extern const struct exp_question question_experiment;
+
 struct fixture {
     struct fake_counters fake;
     struct toy toy;
@@ -254,6 +256,7 @@ static void check_figure(void *ctx, const char *file, int err, const char *why)
 static void check_figures(struct fixture *f)
 {
     const struct exp_figures figures = {
+        .question = &question_experiment,
         .experiments_dir = "experiments",
         .dir = f->dir.path,
         .machine = "toy",

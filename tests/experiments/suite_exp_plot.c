@@ -13,7 +13,9 @@
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-/* The scratch folder with a script, and perhaps with a fake gnuplot; the former PATH. */
+extern const struct exp_question question_experiment;
+
+/* The scratch folder with a script, and perhaps with a program that calls itself gnuplot; PATH as it was before. */
 struct fixture {
     char top[64], script[96], output[96];
     char *path;
@@ -363,9 +365,12 @@ static void check_figures(const struct figure_case *c)
     struct fixture f;
     struct tally t = { 0, 0 };
     struct exp_why why = { "" };
-    struct exp_figures figures = {
-        .experiments_dir = "experiments", .dir = f.top, .machine = "it's a \"machine\"", .simulator = "s", .host = "h"
-    };
+    struct exp_figures figures = { .question = &question_experiment,
+                                   .experiments_dir = "experiments",
+                                   .dir = f.top,
+                                   .machine = "it's a \"machine\"",
+                                   .simulator = "s",
+                                   .host = "h" };
 
     set_up(&f, "", NULL);
     put_tables(c);

@@ -481,7 +481,7 @@ static void emit_code(const struct op_call *call, const struct op_emission *e, s
         out[i] = pointer_to(e, e->at.out[i]);
     begin(&m, call, e, sink);
     now = &m;
-    op_run(call, &(struct op_tensors){ in, out }, NULL);
+    call->op->run(call, &(struct op_tensors){ in, out }, NULL);
     now = NULL;
     free(in);
     free(out);

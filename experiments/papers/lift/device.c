@@ -23,13 +23,6 @@
 #include "experiments/papers/lift/opencl.h"
 #include "kernels/conv_naive.h"
 
-const char *const lift_ends[LIFT_N_ENDS] = { "",
-                                             "the device refuses it",
-                                             "the device has no memory for it",
-                                             "another output than the reference",
-                                             "it took longer than it may",
-                                             "the process ended" };
-
 /* ---- tasks ---- */
 
 static void fill_real(float *x, size_t n, uint64_t seed)

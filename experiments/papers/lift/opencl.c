@@ -11,6 +11,13 @@
 
 #include "counters/host/ctr_timer.h"
 
+const char *const lift_ends[LIFT_N_ENDS] = { "",
+                                             "the device refuses it",
+                                             "the device has no memory for it",
+                                             "another output than the reference",
+                                             "it took longer than it may",
+                                             "the process ended" };
+
 #if __has_include(<CL/cl.h>)
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

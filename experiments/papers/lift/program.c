@@ -5,8 +5,6 @@
 
 #include "experiments/papers/lift/lift.h"
 
-const char *const lift_roles[LIFT_N_ROLES] = { "input", "filters", "padded", "partial", "sums", "output" };
-
 /* What follows from layer and point, as the constraints say it. */
 struct shape {
     const struct conv_problem *L;

@@ -46,6 +46,8 @@ static const struct constraint constraints[] = {
 };
 #undef LIFT_CONSTRAINT
 
+const char *const lift_roles[LIFT_N_ROLES] = { "input", "filters", "padded", "partial", "sums", "output" };
+
 enum { N_CONSTRAINTS = sizeof constraints / sizeof constraints[0], MOST_VALUES = 1024 };
 
 /* ---- parameters ---- */
