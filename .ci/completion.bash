@@ -49,18 +49,15 @@ _convolution_values() { # _convolution_values ROOT TARGET VARIABLE LAST-OF-A-LIS
 # The variables that a target, or a program, knows.
 _convolution_variables() { # _convolution_variables ROOT TARGET
     _convolution_facts "$1" | awk -F'\t' -v target="$2" '
-        $1 == "variable" { names[$2] = names[$2] " " $3 }
+        $1 == "variable" { owner[++n] = $2; name[n] = $3 }
         $1 == "knows" && $2 == target { owners = $3 }
-        END {
-            n = split(owners " build cpu", owner, " ")
-            for (i = 1; i <= n; i++) {
-                m = split(names[owner[i]], name, " ")
-                for (j = 1; j <= m; j++) print name[j] "="
-            }
-        }' | sort -u
+        END { for (i = 1; i <= n; i++) if (index(" " owners " build cpu ", " " owner[i] " ")) print name[i] "=" }' | sort -u
 }
 
-_convolution_targets() { _convolution_facts "$1" | awk -F'\t' '$1 == "target" { print $2 }'; }
+# Fills COMPREPLY with the words on standard input that begin as a word does, each once.
+_convolution_offer() { # _convolution_offer WORD [WHAT-STANDS-BEFORE-IT]
+    mapfile -t COMPREPLY < <(awk -v word="$1" -v before="${2-}" 'index($0, word) == 1 && !seen[$0]++ { print before $0 }')
+}
 
 # Completes the word before the cursor. It reaches from the last blank on; bash replaces what follows the last = or : in it.
 _convolution_complete() { # _convolution_complete ROOT TARGET OTHER-WORDS
@@ -73,8 +70,7 @@ _convolution_complete() { # _convolution_complete ROOT TARGET OTHER-WORDS
         case $variable:$last in
         MODEL:*,* | ALGO:*,*) list=${last%,*}, last=${last##*,} ;;
         esac
-        mapfile -t COMPREPLY < <(_convolution_values "$1" "$2" "$variable" "$last" | awk -v last="$last" -v list="$list" \
-            'index($0, last) == 1 && !seen[$0]++ { print list $0 }')
+        _convolution_offer "$last" "$list" < <(_convolution_values "$1" "$2" "$variable" "$last")
         word=$list$last
         [ ${#COMPREPLY[@]} -ne 1 ] || [[ ${COMPREPLY[0]} != *: ]] || compopt -o nospace 2>/dev/null
         [[ $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/$variable=}")
@@ -83,32 +79,25 @@ _convolution_complete() { # _convolution_complete ROOT TARGET OTHER-WORDS
         COMPREPLY=("${COMPREPLY[@]#"$cut"}")
         ;;
     *)
-        mapfile -t COMPREPLY < <({ printf '%s\n' $3; _convolution_variables "$1" "$2"; } | awk -v word="$word" 'index($0, word) == 1')
+        _convolution_offer "$word" < <(printf '%s\n' $3; _convolution_variables "$1" "$2")
         [ ${#COMPREPLY[@]} -ne 1 ] || [[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
         ;;
     esac
     return 0
 }
 
-# The target among the words of a command line, if there is one yet.
-_convolution_target() { # _convolution_target TARGETS WORD...
-    local word targets=" $1 "
-    for word in "${@:2}"; do
-        [[ $targets != *" $word "* ]] || { printf '%s\n' "$word"; return; }
-    done
-}
-
 _convolution_make() {
-    local root targets target line=${COMP_LINE:0:COMP_POINT} words
+    local root targets target='' line=${COMP_LINE:0:COMP_POINT} words word
     read -ra words <<<"$line"
     if ! root=$(_convolution_root) || [ "$root" != "$(pwd)" ] || [[ ${words[*]} == *' -C'* ]]; then
         _convolution_fall_back "$@"
         return
     fi
-    targets=$(_convolution_targets "$root" | paste -sd ' ')
+    targets=$(_convolution_facts "$root" | awk -F'\t' '$1 == "target" { print $2 }' | paste -sd ' ')
     [[ $line == *[[:space:]] ]] || unset 'words[-1]'
-    target=$(_convolution_target "${targets/help /}" "${words[@]:1}")
-    [[ " ${words[*]} " != *' help '* ]] || target=help
+    for word in "${words[@]:1}"; do # the first target, unless help is asked for
+        [[ " $targets " != *" $word "* || ($target && $word != help) ]] || target=$word
+    done
     case $target in
     '') _convolution_complete "$root" '' "$targets" ;;
     help) _convolution_complete "$root" nothing "$targets build" ;;
@@ -150,28 +139,22 @@ _convolution_program() {
 
 # cachesim: its options, machines, and files.
 _convolution_cachesim() {
-    local program line=${COMP_LINE:0:COMP_POINT} word folder file
+    local program before=${COMP_LINE:0:COMP_POINT} word folder
     program=$(command -v "$1" 2>/dev/null) || return 0
-    word=${line##*[[:space:]]}
-    case ${line%"$word"} in
-    *--machine[[:space:]=]*)
-        if [[ ${line%"$word"} =~ --machine[[:space:]]+$ ]]; then
-            folder=$(dirname "$(realpath "$program")")
-            mapfile -t COMPREPLY < <({
-                echo host
-                for file in "$folder"/../share/convsim/machines/*.cfg "$folder"/../sim/machines/*.cfg; do
-                    [ ! -e "$file" ] || basename "$file" .cfg
-                done
-                compgen -f -- "$word"
-            } | awk -v word="$word" 'index($0, word) == 1 && !seen[$0]++')
-            return 0
-        fi
-        ;;
-    esac
-    case $word in
-    -*) mapfile -t COMPREPLY < <("$program" --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u | awk -v word="$word" 'index($0, word) == 1') ;;
-    *) mapfile -t COMPREPLY < <({ echo run; compgen -f -- "$word"; } | awk -v word="$word" 'index($0, word) == 1') ;;
-    esac
+    word=${before##*[[:space:]]}
+    before=${before%"$word"}
+    if [[ $before =~ --machine[[:space:]]+$ ]]; then
+        folder=$(dirname "$(realpath "$program")")
+        _convolution_offer "$word" < <(
+            echo host
+            find "$folder/../share/convsim/machines" "$folder/../sim/machines" -name '*.cfg' 2>/dev/null | sed 's|.*/||; s|[.]cfg$||' | sort
+            compgen -f -- "$word"
+        )
+    elif [[ $word == -* ]]; then
+        _convolution_offer "$word" < <("$program" --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9-]*' | sort)
+    else
+        _convolution_offer "$word" < <(echo run; compgen -f -- "$word")
+    fi
 }
 
 complete -o filenames -F _convolution_cachesim cachesim
