@@ -123,7 +123,7 @@ const char *exp_algo_why_not_run(const struct exp_algo *a, const struct exp_setu
 bool exp_algos_need_coder(unsigned algos);              /* bits: some are generated */
 const struct exp_algo *exp_algo_base(void);             /* what others are compared with: the first */
 const struct exp_algo *exp_algo_chosen(void);           /* the group: of its members, what CSA chose */
-#define EXP_ALGO_NOTED "sconv_plan" /* does what the plans of PLAN= say */
+#define EXP_ALGO_NOTED "sconv_plan"                     /* does what the plans of PLAN= say */
 const struct exp_algo *exp_algo_find(const char *name); /* a record, or NULL */
 
 /* Appends what ALGO= knows, as a sentence has it, or what it is by default, as ALGO= takes it. */
