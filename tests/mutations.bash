@@ -223,8 +223,8 @@ mutant "Vyasa: the generated C adds to what it should begin" experiments/papers/
 mutant "Vyasa: the tuner keeps the first schedule" experiments/papers/vyasa/tune/tune.c 's/code\.cycles < found->cycles/found->cycles == UINT64_MAX/' vyasa
 mutant "LIFT: groups have each other's numbers" experiments/papers/lift/shim.h 's/\(d\) \? lift_group1 : lift_group0/(d) ? lift_group0 : lift_group1/' lift_replay
 mutant "LIFT: vectors are recorded as one number" experiments/papers/lift/shim.h 's/lift_record_load\(p \+ i \* n, 4 \* n\)/lift_record_load(p + i * n, 4)/' lift_replay
-mutant "LIFT: multiply-adds are no work" experiments/papers/lift/cost.c 's/w->macs \+= multiplies\(i\)/w->macs += 0/' lift_replay
-mutant "LIFT: stores of machine code are loads" experiments/papers/lift/cost.c 's/width_of\(i\), SIM_STORE/width_of(i), SIM_LOAD/' lift_replay
+mutant "LIFT: multiply-adds are no work" experiments/papers/lift/count.awk 's/macs\[n_blocks - 1\] \+= /macs[n_blocks - 1] += 0 * /' lift_replay
+mutant "LIFT: stores of machine code are loads" experiments/papers/lift/count.awk 's/\(bytes - 1\) \* 2 \+ 1, 0, 8/(bytes - 1) * 2, 0, 8/' lift_replay
 mutant "LIFT: the other groups of a row weigh as one" experiments/papers/lift/replay.c 's/local \* \(double\)\(t->groups\[0\] - 1\)/local/' lift_replay
 mutant "LIFT: points are picked by their times" experiments/papers/lift/rank.c 's/sizeof \*p, compare_costs/sizeof *p, compare_times/' lift_replay
 mutant "LIFT: random points are drawn as often as they come" experiments/papers/lift/rank.c 's/none_faster \*= 1 - is_drawn;/none_faster *= 1;/' lift_replay

@@ -11,7 +11,6 @@
 
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
-#include "experiments/papers/lift/cost.h"
 #include "experiments/papers/lift/replay.h"
 
 enum { COMPILE_LIMIT_S = 300 };
@@ -54,9 +53,9 @@ struct lift_build {
     void *object;
     run_fn *run; /* [n][LIFT_MOST_KERNELS] */
     struct lift_recorder *recorder;
-    struct lift_code code;
-    const uint64_t *count; /* [code.n] */
-    uint64_t *seen;        /* the counts when the work was asked for last */
+    const uint64_t *count, *work; /* [n_blocks]; [n_blocks][2]: operations and multiply-adds of a run; NULL: recorded */
+    size_t n_blocks;
+    uint64_t *seen; /* the counts when the work was asked for last */
 };
 
 /* Runs a command; {} in the command stands for the build's folder. Returns 0 or -errno. */
@@ -130,39 +129,33 @@ static int compile_by(const struct lift_build *b, const char *compiler, const ch
     return err;
 }
 
-static int write_counted(const struct lift_build *b, struct exp_why *why)
+/* Code of an unknown kind is recorded by hooks (LIFT_RECORDED). */
+static int count(const struct lift_build *b, struct exp_why *why)
 {
-    char *path = exp_format("%s/counted.s", b->folder);
-    FILE *out = fopen(path, "w");
-    int err = 0;
+    const int err = run(b,
+                        "sh -c 'awk -f counters/watch/x86.awk -f experiments/papers/lift/count.awk \"$0/text.s\" "
+                        ">\"$0/counted.s\"' {}",
+                        why);
 
-    if (!out || fputs(b->code.counted, out) < 0)
-        err = -errno;
-    if (out && fclose(out) && !err)
-        err = -errno;
-    if (err)
-        exp_fail(why, err, "%s: %s", path, strerror(-err));
-    free(path);
-    return err;
+    return err == -EIO ? -ENOTSUP : err;
 }
 
 static int make_counted(struct lift_build *b, const char *flags, struct exp_why *why)
 {
-    char *path = exp_format("%s/text.s", b->folder), *assembly = NULL, *command = NULL;
-    size_t bytes, i = 0;
+    char *command;
+    size_t i = 0;
     int err;
 
+#ifndef __x86_64__
+    return exp_fail(why, -ENOTSUP, "code is counted on x86-64 only");
+#endif
     while ((err = compile_by(b, compilers[i], flags, why)) == -ENOTSUP &&
            i + 1 < sizeof compilers / sizeof compilers[0])
         i++;
-    err = err ? err : exp_text_read(&assembly, &bytes, path, why);
-    err = err ? err : lift_code_read(&b->code, assembly, why);
-    err = err ? err : write_counted(b, why);
+    err = err ? err : count(b, why);
     command = exp_format("%s -shared {}/counted.s -o {}/text.so", compilers[i]);
     err = err ? err : run(b, command, why);
     free(command);
-    free(assembly);
-    free(path);
     return err;
 }
 
@@ -188,8 +181,10 @@ static int load(struct lift_build *b, const struct lift_program *const *program,
         }
     }
     b->recorder = dlsym(b->object, "lift_recorder");
-    b->count = dlsym(b->object, LIFT_BLOCK_COUNTS);
-    b->seen = exp_new(b->code.n + 1, sizeof *b->seen);
+    b->count = dlsym(b->object, "lift_block_count");
+    b->work = dlsym(b->object, "lift_block_work");
+    b->n_blocks = b->count ? *(const uint64_t *)dlsym(b->object, "lift_n_blocks") : 0;
+    b->seen = exp_new(b->n_blocks + 1, sizeof *b->seen);
     return 0;
 }
 
@@ -234,7 +229,6 @@ void lift_build_free(struct lift_build *b)
         free(path);
     }
     rmdir(b->folder);
-    lift_code_release(&b->code);
     free(b->seen);
     free(b->run);
     free(b);
@@ -260,10 +254,13 @@ bool lift_build_work(struct lift_build *b, struct sim_work *w)
     *w = (struct sim_work){ 0 };
     if (!b->count)
         return false;
-    for (size_t i = 0; i < b->code.n; i++)
-        b->seen[i] = b->count[i] - b->seen[i];
-    lift_code_add(&b->code, b->seen, w);
-    memcpy(b->seen, b->count, b->code.n * sizeof *b->seen);
+    for (size_t i = 0; i < b->n_blocks; i++) {
+        const double times = (double)(b->count[i] - b->seen[i]);
+
+        w->operations += times * (double)b->work[2 * i];
+        w->macs += times * (double)b->work[2 * i + 1];
+        b->seen[i] = b->count[i];
+    }
     return true;
 }
 

@@ -1,14 +1,18 @@
 /* What the recorded text calls for its accesses: built as it is, without instrumentation, and linked with the text. */
+#include "counters/watch/ring.h"
 #include "experiments/papers/lift/recorder.h"
-#include "sim/base/record.h"
+#include "sim/base/access.h"
 
 struct lift_recorder lift_recorder;
 
 static void record(const void *p, size_t bytes, enum sim_kind kind)
 {
-    if (lift_recorder.next == lift_recorder.end)
-        lift_recorder.full(&lift_recorder);
-    *lift_recorder.next++ = sim_record((uintptr_t)p, (uint32_t)bytes, kind, 0, 0);
+    for (size_t at = 0, n; at < bytes; at += n) {
+        n = bytes - at < WATCH_RECORD_MAX_BYTES ? bytes - at : WATCH_RECORD_MAX_BYTES;
+        if (lift_recorder.next == lift_recorder.end)
+            lift_recorder.full(&lift_recorder);
+        *lift_recorder.next++ = watch_record((uintptr_t)p + at, (uint32_t)n, kind == SIM_STORE);
+    }
 }
 
 void lift_record_load(const void *p, size_t bytes);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "experiments/papers/lift/cost.h"
+#include "counters/watch/ring.h"
 #include "experiments/papers/lift/replay.h"
 #include "sim/base/record.h"
 #include "sim/hierarchy.h"
@@ -84,11 +84,11 @@ static void hand_over(struct lift_recorder *from)
 
     for (const uint64_t *a = r->record; a != from->next; a++) {
         uint64_t offset;
-        const enum lift_role role = lift_memory_find(&r->memory, sim_record_addr(*a), &offset);
+        const enum lift_role role = lift_memory_find(&r->memory, watch_record_address(*a), &offset);
 
         if (role != LIFT_N_ROLES)
-            r->record[n++] =
-                sim_record(BASE_OF(role) + offset, sim_record_bytes(*a), (enum sim_kind)sim_record_kind(*a), role, 0);
+            r->record[n++] = sim_record(BASE_OF(role) + offset, watch_record_bytes(*a),
+                                        watch_record_is_store(*a) ? SIM_STORE : SIM_LOAD, role, 0);
     }
     sim_hierarchy_records(r->h, r->record, n);
     r->n += n;
