@@ -1,6 +1,6 @@
 /*
- * Columns that files of several programs have: what they mean, and where they stand in a row. A file's table of fields
- * takes the lines from here.
+ * Columns that files of several programs have: meaning, and place in a row. A file's table of fields takes its lines
+ * from here.
  */
 #ifndef EXPERIMENTS_BASE_CELLS_H
 #define EXPERIMENTS_BASE_CELLS_H
@@ -19,7 +19,7 @@
 #define EXP_COLUMN_POINTWISE   { "pointwise", "", "1 for 1x1, unit stride, no padding", "" }
 #define EXP_COLUMN_MACS        { "macs", "multiply-adds", "nominal, taps on padding included", "" }
 
-/* Its timed rounds. */
+/* The layer's timed rounds. */
 #define EXP_COLUMN_TIME                                                                                                \
     { "measured_time_ns", "ns", "mean of the fastest quarter of the rounds: what speed-ups are made of", "clock" }
 #define EXP_COLUMN_TIME_MEDIAN { "measured_time_median_ns", "ns", "median over the rounds", "clock" }
@@ -29,12 +29,12 @@
 #define EXP_COLUMN_SPEEDUP(where)                                                                                      \
     { "measured_speedup_vs_base", "", "base's measured_time_ns / this one" where, "clock" }
 
-/* One of them. */
+/* One round. */
 #define EXP_COLUMN_REPETITION  { "repetition", "", "from 1, in the order of time", "" }
 #define EXP_COLUMN_SAMPLE                                                                                              \
     { "time_ns", "ns", "of one run; by the thread's own clock, or the wall's with CLOCK=wall", "clock" }
 
-/* These columns say what the ruler read beside a timing: of a struct exp_mark of the row. */
+/* The ruler's readings beside a timing: a struct exp_mark of the row. */
 #define EXP_COLUMN_RULER_CLOCK                                                                                         \
     { "ruler_clock_ns", "ns",                                                                                          \
       "the slower of the ruler's readings before and after: divisions that wait for each other, which tell the "       \
@@ -54,7 +54,7 @@
     { EXP_COLUMN_TAKEN_AGAIN, REC_OR(row, mark.n_again, why) }
 #define EXP_NO_MARK "no ruler stood beside it"
 
-/* Sums over the layers of a model: of a struct exp_times of the row, NaN for the reason why. */
+/* Sums over the layers of a model: a struct exp_times of the row, NaN with a reason. */
 #define EXP_COLUMN_SUM                                                                                                 \
     { "measured_time_ns", "ns", "sum over the layers of the means of the fastest quarters of the rounds", "clock" }
 #define EXP_COLUMN_SUM_MIN { "measured_time_min_ns", "ns", "sum over the layers of the fastest rounds", "clock" }
@@ -64,7 +64,7 @@
     { EXP_COLUMN_SUM_MIN, REC_NAN_OR(row, times.fastest, why) },                                                       \
     { EXP_COLUMN_SUM_MEDIAN, REC_NAN_OR(row, times.median, why) }
 
-/* These columns say how sure a speed-up is: of a struct exp_ratio of the row, likewise. */
+/* The interval of a speed-up: a struct exp_ratio of the row, NaN with a reason. */
 #define EXP_COLUMN_SPEEDUP_LOW                                                                                         \
     { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" }
 #define EXP_COLUMN_SPEEDUP_HIGH { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" }
@@ -76,8 +76,8 @@
     { EXP_COLUMN_SPEEDUP_BY_MEDIAN, REC_NAN_OR(row, ratio.by_median, why) }
 
 /*
- * These columns say what ended the rounds: a number and a text of the row, missing if there is a reason; `of` and
- * `what` say more, or are "".
+ * The end of the rounds: a number and a text of the row, missing if there is a reason; `of` and `what` extend the
+ * meaning, or are "".
  */
 #define EXP_COLUMN_ROUNDS(of) { "measured_rounds", "", "timed rounds" of, "" }
 #define EXP_COLUMN_END(what)                                                                                           \

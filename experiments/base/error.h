@@ -1,6 +1,6 @@
 /*
- * The modules of this folder report errors so: by a code to act on, and one line for the reader. That memory has ended
- * is no error that anybody acts on: it ends the program.
+ * Errors of the modules of this folder: a code to act on, and one line for the reader. Lack of memory is no error to
+ * act on: the program ends.
  */
 #ifndef EXPERIMENTS_BASE_ERROR_H
 #define EXPERIMENTS_BASE_ERROR_H
@@ -9,13 +9,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* One line for the reader: what went wrong, and why. It holds two long paths and what is said of them. */
+/* One line for the reader: the failure and its cause. The line has room for two long paths and a sentence. */
 struct exp_why {
     char text[1024];
 };
 
-/* Prints the line into why; of a line that does not fit, the middle is left out; control characters become blanks.
- * why may be NULL. Returns err. */
+/*
+ * Prints the line into why; a line that is too long loses its middle; control characters become blanks. why may be
+ * NULL. Returns err.
+ */
 int exp_fail(struct exp_why *why, int err, const char *line, ...) __attribute__((format(printf, 3, 4)));
 
 /*
@@ -24,23 +26,23 @@ int exp_fail(struct exp_why *why, int err, const char *line, ...) __attribute__(
  */
 const char *exp_error_text(int err);
 
-/* Prints one line into text[bytes], as exp_fail does: for what is no error. The second appends to what is there. */
+/* Print one line into text[bytes], as exp_fail does, for a text that is no error. The second function appends. */
 void exp_say(char *text, size_t bytes, const char *line, ...) __attribute__((format(printf, 3, 4)));
 void exp_say_more(char *text, size_t bytes, const char *line, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Memory, to be freed by free(). None of these functions returns NULL: where there is no memory, the program ends as
+ * Memory, to be freed by free(). None of the functions returns NULL: for lack of memory, the program ends as
  * exp_program_out_of_memory (program.h) says. Thread-safe.
  */
 
-void *exp_new(size_t n, size_t bytes);                  /* n elements of so many bytes, all zero */
-void *exp_resize(void *memory, size_t n, size_t bytes); /* as realloc; what is new is not set */
+void *exp_new(size_t n, size_t bytes);                  /* n elements of `bytes` bytes, all zero */
+void *exp_resize(void *memory, size_t n, size_t bytes); /* as realloc; new elements are not set */
 char *exp_copy_text(const char *text);
-void *exp_copy_bytes(const void *from, size_t n, size_t bytes); /* n elements of so many bytes */
+void *exp_copy_bytes(const void *from, size_t n, size_t bytes); /* n elements of `bytes` bytes */
 
 /*
- * Appends an element, all zero, to an array that only this function grows; it starts from NULL and *n = 0. Returns it:
- * struct lake *l = exp_append(&lake, &n_lakes, sizeof *lake), where `lake` is a struct lake *.
+ * Appends an element, all zero, to an array that only this function grows, starting from NULL and *n = 0. Returns the
+ * new element: struct lake *l = exp_append(&lake, &n_lakes, sizeof *lake), where `lake` is a struct lake *.
  */
 void *exp_append(void *array, size_t *n, size_t bytes);
 
@@ -49,8 +51,8 @@ char *exp_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *exp_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /*
- * Opens a stream into memory, as open_memstream does, to which writing never fails. The text lies in *text, of *bytes
- * before its '\0', whenever the stream is flushed, and after it is closed.
+ * Opens a stream into memory, like open_memstream, where writing never fails. The text is in *text, with *bytes bytes
+ * before the '\0', after each flush and after closing.
  */
 FILE *exp_memory_open(char **text, size_t *bytes);
 

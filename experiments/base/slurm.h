@@ -1,6 +1,4 @@
-/*
- * A cluster that does this program's work: its tasks as a job array of Slurm, or the whole program as one job.
- */
+/* A cluster that does this program's work: the tasks as a job array of Slurm, or the whole program as one job. */
 #ifndef EXPERIMENTS_BASE_SLURM_H
 #define EXPERIMENTS_BASE_SLURM_H
 
@@ -12,20 +10,20 @@
 #include "experiments/base/tasks.h"
 
 /*
- * Jobs of a Slurm cluster that run this program again, with the same options, where a folder is shared.
+ * Jobs of a Slurm cluster run this program again, with equal options, in a shared folder.
  *
- * Each keeps what it makes in a part of its own, <store>.parts/<part>.sqlite, so that no two hosts write one file, and
- * takes over first what the store knows. A job's log begins with its host and CPU.
+ * Each job writes its results into a store of its own, <store>.parts/<part>.sqlite, so that no two hosts write one
+ * file. The job first copies the results of the store. A job's log begins with the host and the CPU.
  */
 
-/* Holds what is asked for. */
+/* The request of the user. */
 struct exp_slurm_request {
     char *const *argv; /* the question and its options, NULL at the end */
     const char *name;  /* of the jobs */
-    bool has_threads;  /* the program takes JOBS, and works on as many threads as a job has CPUs */
-    const char *needs; /* what each job asks for, "--exclusive"; "" */
-    const char *words; /* more for sbatch, split as a shell does (text.h); "" */
-    unsigned n_shares; /* an array of so many jobs, whose parts are their shares' numbers; 0: one job for everything */
+    bool has_threads;  /* the program takes JOBS and runs as many threads as a job has CPUs */
+    const char *needs; /* resources of each job, such as "--exclusive"; "" */
+    const char *words; /* further words for sbatch, split as a shell splits (text.h); "" */
+    unsigned n_shares; /* an array of n_shares jobs, each with its own part; 0: one job for everything */
 };
 
 struct exp_slurm_job {
@@ -33,48 +31,48 @@ struct exp_slurm_job {
     const char *store; /* path */
     char parts[1024];  /* folder */
     char id[64];
-    size_t n_left;       /* jobs that waited or ran when squeue last answered */
-    double silent_since; /* seconds; when squeue began not to answer; 0: it does */
-    double patience_s;   /* for how long it is asked again */
+    size_t n_left;       /* waiting or running jobs at the last answer of squeue */
+    double silent_since; /* seconds; when squeue stopped to answer; 0: squeue answers */
+    double patience_s;   /* how long to ask again */
 };
 
 /*
- * Makes the folder of parts. Returns 0 or -errno with one line in why: -EINVAL if the words have a quote that is not
- * closed, or the path of the parts is none for Slurm's logs.
+ * Makes the folder of parts. Returns 0 or -errno with one line in why: -EINVAL if the words have an open quote, or if
+ * the path of the parts cannot be a path of Slurm's logs.
  */
 int exp_slurm_job_prepare(struct exp_slurm_job *j, const struct exp_slurm_request *r, const char *store,
                           struct exp_why *why);
 
 /*
- * Asks squeue how many jobs wait or run. If it does not answer, the last answer counts, for ten minutes: a controller
- * may be restarted. note[] is a line to be said when that begins and ends, else "". Returns 0, or -EIO with one line in
- * why after those minutes.
+ * Asks squeue for the number of waiting and running jobs. Without an answer, the last answer counts for ten minutes,
+ * because a controller may restart. note[] is a line to print when the silence begins and ends, else "". Returns 0, or
+ * -EIO with one line in why after ten minutes.
  */
 int exp_slurm_job_ask(struct exp_slurm_job *j, size_t *n_left, char *note, size_t note_bytes, struct exp_why *why);
 
-/* Tasks of which each job of an array takes its share. */
+/* Tasks, divided into shares for the jobs of an array. */
 struct exp_slurm {
     struct exp_slurm_request request; /* with shares */
     struct exp_store *store;
     const struct exp_tasks *tasks;
     const char *doing;   /* "simulating" */
-    const char *results; /* what tasks make: "simulations" */
+    const char *results; /* the results of the tasks: "simulations" */
     struct exp_progress *progress;
     double seconds; /* announced for all tasks */
 };
 
 /*
- * Submits the array, waits for its end, and merges the parts into the store, also while the jobs run. Nothing is
- * submitted if every task has its result. Returns 0 if all have one then; or with one line in why: -ENOENT without
- * Slurm; -EIO if sbatch refuses, with what it says (a store that was made for this run is removed then), or if tasks
- * have failed or are missing, naming one and its job's log; -EINTR, after the jobs were cancelled; or as store.h.
+ * Submits the array, waits for the end, and merges the parts into the store, also while the jobs run. Submits nothing
+ * if every task has a result. Returns 0 if then all tasks have results; or with one line in why: -ENOENT without Slurm;
+ * -EIO if sbatch refuses, with sbatch's message (a store made for this run is removed), or if tasks have failed or are
+ * missing, with the name of one and the job's log; -EINTR, after cancelling the jobs; or as store.h.
  */
 int exp_slurm_run(const struct exp_slurm *s, struct exp_why *why);
 
 /*
- * Runs this whole program as one job, without shares, and passes on what it says, to standard output and error. Its
- * part is merged into the store at the end. Returns 0 if it got to its end; -EIO with one line in why if it failed or
- * was ended; or as exp_slurm_run.
+ * Runs this whole program as one job, without shares, and copies the job's messages to standard output and error. The
+ * part is merged into the store at the end. Returns 0 after a complete run; -EIO with one line in why if the job failed
+ * or was ended; or as exp_slurm_run.
  */
 int exp_slurm_run_whole(const struct exp_slurm_request *r, struct exp_store *store, struct exp_why *why);
 

@@ -1,6 +1,6 @@
 /*
- * Statistics: of samples of times, which are whole numbers, and of numbers. Pure functions; arrays that are const need
- * no order and are not changed. Quantiles, medians and Spearman's correlation are those of the GNU Scientific Library.
+ * Statistics of timed samples (whole numbers) and of numbers. Pure functions; const arrays need no order and are not
+ * changed. Quantiles, medians and Spearman's correlation are computed as in the GNU Scientific Library.
  */
 #ifndef EXPERIMENTS_BASE_STATS_H
 #define EXPERIMENTS_BASE_STATS_H
@@ -10,19 +10,19 @@
 #include <stdint.h>
 
 /*
- * Returns the middle one of n >= 1 samples; of an even number, the mean of the two in the middle. Quadratic time: for
+ * Returns the median of n >= 1 samples; for an even n, the mean of the two samples in the middle. Quadratic time: for
  * hundreds of samples.
  */
 double exp_stats_median(const uint64_t *sample, size_t n);
 uint64_t exp_stats_min(const uint64_t *sample, size_t n);
 uint64_t exp_stats_max(const uint64_t *sample, size_t n);
 
-/* Returns the mean of the smallest quarter, of one sample at least. Quadratic time likewise. */
+/* Returns the mean of the smallest quarter, of at least one sample. Quadratic time. */
 double exp_stats_low_mean(const uint64_t *sample, size_t n);
 
-/* Reports the rounds of one thing that was timed, or the sums of several, in ns. */
+/* The times of the rounds of one timed thing, or sums over several things, in ns. */
 struct exp_times {
-    double low_mean; /* exp_stats_low_mean: what speed-ups are made of */
+    double low_mean; /* exp_stats_low_mean: speed-ups are ratios of these times */
     double fastest, median;
 };
 
@@ -30,28 +30,26 @@ struct exp_times {
 struct exp_times exp_times_of(const uint64_t *sample, size_t n);
 void exp_times_add(struct exp_times *sum, const struct exp_times *x);
 
-/* Returns how far the median lies above the fastest round, in percent of that; NaN if nothing was timed. */
+/* Returns by how many percent the median exceeds the fastest round; NaN if nothing was timed. */
 double exp_times_median_percent(const struct exp_times *x);
 
 /* Sort numbers, none of them NaN: ascending, descending. */
 void exp_stats_sort_up(double *x, size_t n);
 void exp_stats_sort_down(double *x, size_t n);
 
-/* Compares structs whose first member is a uint64_t by it, for qsort: the smallest first. */
+/* Compares structs by the first member, a uint64_t, for qsort: the smallest first. */
 int exp_by_first_member(const void *a, const void *b);
 
-/* Quantiles of numbers, between two of them where one falls there; the median of an even number is the two's mean. */
+/* Quantiles of numbers. A quantile between two numbers is interpolated. */
 struct exp_spread {
-    size_t n; /* 0: the others are NaN */
+    size_t n; /* 0: the quantiles are NaN */
     double p10, median, p90;
 };
 
-/* Sorts the finite ones of n numbers to the front, and returns their quantiles. */
+/* Sorts the finite numbers of n to the front, and returns their quantiles. */
 struct exp_spread exp_spread_of(double *x, size_t n);
 
-/*
- * Returns the geometric mean, which is how ratios are averaged; NaN if n is 0 or one of them is not a positive number.
- */
+/* Returns the geometric mean, the average of ratios; NaN if n is 0 or a number is not positive. */
 double exp_stats_geomean(const double *x, size_t n);
 
 /*
@@ -62,59 +60,59 @@ double exp_stats_spearman(const double *x, const double *y, size_t n);
 double exp_stats_kendall(const double *x, const double *y, size_t n);
 
 /*
- * Speed-ups out of rounds: how many times as fast as Base an algorithm is, over a layer or over all layers of a model,
- * and how sure that is.
+ * Speed-ups from rounds: how many times as fast as Base an algorithm is, over a layer or over all layers of a model,
+ * with an interval of confidence.
  *
- * The value: the sum over the layers of Base's times, divided by the same sum of the algorithm. A time is the mean of
- * the fastest quarter of a layer's rounds. What disturbs a run mostly adds time, so the fast rounds repeat where the
- * median does not; and the single fastest may be too lucky to repeat. Five runs each, on two cores with a load of about
- * 15, 9 and 9, gave tuned over Base within 1.2, 2.2 and 5.4 % by quarters (SqueezeNet twice, ResNet-18), 1.8, 4.6 and
- * 4.4 % by medians, 3.0, 1.5 and 3.3 % by the fastest: none is exact on a machine that others use. With no other
- * program running there, by quarters: within 1.7 % (SqueezeNet) and 5.4 % (ResNet-18; without one of the five, 2.6 %).
+ * The value is the sum of Base's times over the layers, divided by the algorithm's sum. A time is the mean of the
+ * fastest quarter of a layer's rounds. A disturbance mostly adds time, so fast rounds repeat where the median does not,
+ * and the single fastest round may be too lucky to repeat. Five runs each, on two cores with a load of about 15, 9 and
+ * 9, gave tuned over Base within 1.2, 2.2 and 5.4 % by quarters (SqueezeNet twice, ResNet-18), 1.8, 4.6 and 4.4 % by
+ * medians, 3.0, 1.5 and 3.3 % by the fastest round: no estimate is exact on a shared machine. Without another running
+ * program, by quarters: within 1.7 % (SqueezeNet) and 5.4 % (ResNet-18; without one run of the five, 2.6 %).
  *
- * The interval: the same ratio out of a random half of the rounds, for EXP_RATIO_DRAWS halves; low and high hold the
- * middle 95 % of them, and the value. A half has the same rounds for both sides, is drawn for each layer by itself and
- * without putting back (drawing with replacement, the usual bootstrap, counts fast rounds twice), by a generator that
- * always starts alike: equal samples have equal intervals. Below EXP_RATIO_LEAST_ROUNDS there is no interval: NaN.
+ * The interval holds the middle 95 % of EXP_RATIO_DRAWS ratios, and the value. Each of the ratios comes from a random
+ * half of the rounds. A half has equal rounds for both sides and is drawn for each layer separately, without putting
+ * back (drawing with replacement, the usual bootstrap, counts fast rounds twice). The generator always starts with
+ * equal state: equal samples have equal intervals. Below EXP_RATIO_LEAST_ROUNDS there is no interval: NaN.
  *
- * A ratio stands when its interval is no wider than EXP_RATIO_PERCENT of its value. It tells what other rounds of the
- * same run would have made of it; what disturbed the whole run alike, bench/time/ruler.h tells.
+ * A ratio stands when the interval is no wider than EXP_RATIO_PERCENT of the value. The interval says how far further
+ * rounds of this run would change the ratio; bench/time/ruler.h finds a disturbance of the whole run.
  */
 
 enum { EXP_RATIO_DRAWS = 400, EXP_RATIO_LEAST_ROUNDS = 4, EXP_RATIO_PERCENT = 1 };
 
-/* NaN where there is nothing to tell. */
+/* A speed-up; NaN: unknown. */
 struct exp_ratio {
     double value, low, high;
-    double by_median; /* the same ratio of sums of medians */
+    double by_median; /* ratio of sums of medians */
 };
 
-/* The rounds of one layer; base_ns is NULL where Base did not run: then the ratio is of 1 ns to the algorithm's sum. */
+/* The rounds of one layer; base_ns is NULL where Base did not run: then the ratio is 1 ns over the algorithm's sum. */
 struct exp_pair {
-    const uint64_t *base_ns, *algo_ns; /* [n_rounds]; the same index is the same round */
+    const uint64_t *base_ns, *algo_ns; /* [n_rounds]; an index is a round of both */
     size_t n_rounds;
 };
 
-/* Returns the ratio over n_layers layers; all NaN if there is none or one has no rounds. */
+/* Returns the ratio over n_layers layers; all NaN without layers, or if a layer has no rounds. */
 struct exp_ratio exp_ratio_of(const struct exp_pair *layer, size_t n_layers);
 
-/* For cells of low and high that are empty though there is a value. */
+/* The reason for empty cells of low and high beside a value. */
 #define EXP_RATIO_NO_INTERVAL "fewer than 4 rounds make no interval"
 
-/* Returns a ratio that is not known: all NaN. */
+/* Returns an unknown ratio: all NaN. */
 struct exp_ratio exp_ratio_none(void);
 
 bool exp_ratio_stands(const struct exp_ratio *r);
 
 /*
- * Tells on which side of 1 the whole interval lies (the value, where there is no interval): 1 above, -1 below. 0: the
- * interval holds 1, or nothing is known.
+ * Tells on which side of 1 the whole interval lies (without an interval, the value): 1 above, -1 below. 0: the interval
+ * holds 1, or the ratio is unknown.
  */
 int exp_ratio_side(const struct exp_ratio *r);
 
-/* Random numbers that are the same every time: of equal samples the same is drawn. */
+/* Random numbers, equal in every run: equal samples give equal draws. */
 
-/* Returns the next of a sequence that begins with any *state (SplitMix64). */
+/* Returns the next number of a sequence that begins with any *state (SplitMix64). */
 static inline uint64_t exp_random_next(uint64_t *state)
 {
     uint64_t x = *state += 0x9e3779b97f4a7c15u;
@@ -125,60 +123,57 @@ static inline uint64_t exp_random_next(uint64_t *state)
 }
 
 /*
- * The measurement protocol: contenders take turns, so that whatever the machine does meanwhile (clock, neighbours,
- * heat) hits all of them alike.
+ * The measurement protocol: contenders take turns, so that a change of the machine (clock, neighbours, heat) hits all
+ * contenders alike.
  *
- *     warm-up      A B C, n_warmups times, prepared like the others but not timed
+ *     warm-up      A B C, n_warmups times: prepared, not timed
  *     round 0      A B C      each: prepare(), then run() between two readings of the clock
- *     round 1      B C A      a round starts one contender later than the one before, so that none always follows the
- * same round 2      C A B
+ *     round 1      B C A      each round starts one contender later, so that no contender always follows one neighbour
+ *     round 2      C A B
  *
- * A turn that the watch finds disturbed is taken again, as often as it allows; the least disturbed one is kept.
+ * A turn that the watch finds disturbed is repeated, as often as the watch allows; the least disturbed turn is kept.
  *
- * Only ratios within one such measurement mean anything. All samples are kept; aggregates are in stats.h.
+ * Only ratios within one measurement have a meaning. All samples are kept; aggregates are in stats.h.
  */
 
-/* Holds what a ruler read around one timing (experiments/bench/time/ruler.h), in ns; all 0: there was none. */
+/* The readings of a ruler around one timing (experiments/bench/time/ruler.h), in ns; all 0: there was no ruler. */
 struct exp_mark {
     uint32_t clock_ns, fma_ns;
     uint32_t loads_clock_ns, loads_ns;
-    uint32_t n_again; /* how often the timing was taken again */
+    uint32_t n_again; /* how often the timing was repeated */
 };
 
-/* Watches each turn, and tells how much it was disturbed (exp_ruler_watch makes one). */
+/* Watches each turn, and tells how much the turn was disturbed (exp_ruler_watch makes a watch). */
 struct exp_watch {
     void (*before)(void *ctx);                    /* before prepare() */
     void (*begin)(void *ctx);                     /* between prepare() and run() */
-    double (*end)(void *ctx, struct exp_mark *m); /* after run(): how far it was off; 0: undisturbed */
-    bool (*goes_on)(void *ctx, unsigned n_again); /* whether a disturbed turn is taken again, after so many times */
+    double (*end)(void *ctx, struct exp_mark *m); /* after run(): how far the turn was off; 0: undisturbed */
+    bool (*goes_on)(void *ctx, unsigned n_again); /* whether a disturbed turn is repeated, after n_again repetitions */
     void (*keep)(void *ctx, const struct exp_mark *m); /* this turn is kept */
     void *ctx;
 };
 
 struct exp_contender {
     const char *name;
-    int (*run)(void *ctx);     /* what is timed; 0 or -errno */
-    int (*prepare)(void *ctx); /* before each run, not timed: sweeps the caches, say; may be NULL */
+    int (*run)(void *ctx);     /* the timed function; 0 or -errno */
+    int (*prepare)(void *ctx); /* before each run, not timed, for example to empty the caches; may be NULL */
     void *ctx;
 };
 
-/* Says how many rounds there are to be. */
+/* Bounds of the number of rounds. */
 struct exp_rounds {
-    size_t least;      /* >= 1; whatever the limit says */
-    size_t most;       /* >= least; the same: so many, whatever comes of them */
-    uint64_t limit_ns; /* after `least` rounds, none begins once this much time has gone; 0: no limit */
+    size_t least;      /* >= 1; the limit of time does not lower this bound */
+    size_t most;       /* upper bound; equal to `least`: exactly this number of rounds */
+    uint64_t limit_ns; /* after `least` rounds, no round begins once this time has passed; 0: no limit */
 };
 
-/* Says why there are no more rounds. */
+/* Why the rounds ended. */
 enum exp_end { EXP_GOES_ON, EXP_END_STOOD, EXP_END_LIMIT, EXP_END_MOST, EXP_END_FIXED };
 
 /* Says how the rounds ended, such as "the time limit ended them". */
 const char *exp_end_text(enum exp_end end);
 
-/*
- * Tells whether to end after n rounds, and why. stands (may be NULL) is asked whether what was sought is known well
- * enough.
- */
+/* Tells whether to end after n rounds, and why. stands (may be NULL) says whether the result is known well enough. */
 enum exp_end exp_rounds_end(const struct exp_rounds *r, size_t n, uint64_t elapsed_ns, bool (*stands)(void *ctx),
                             void *ctx);
 
@@ -189,14 +184,14 @@ struct exp_bench {
     bool (*stands)(void *ctx); /* as in exp_rounds_end */
     void *ctx;
     uint64_t (*now_ns)(void);                          /* the clock of the samples: monotonic, or the thread's own */
-    uint64_t (*wall_ns)(void);                         /* that of the limit; NULL: the same */
-    uint64_t (*took_ns)(void *contender, uint64_t ns); /* of ns, what the run itself took; NULL: all */
+    uint64_t (*wall_ns)(void);                         /* the clock of the limit; NULL: now_ns */
+    uint64_t (*took_ns)(void *contender, uint64_t ns); /* the run's own part of ns; NULL: all of ns */
     bool (*interrupted)(void);                         /* asked between runs; may be NULL */
     const struct exp_watch *watch;                     /* NULL: none */
-    struct exp_mark *mark; /* laid out as the samples; receives the marks of what is kept; may be NULL */
+    struct exp_mark *mark; /* laid out as the samples; receives the marks of the kept turns; may be NULL */
 };
 
-/* Says how the rounds went. */
+/* How the rounds went. */
 struct exp_bench_result {
     size_t n_rounds;
     enum exp_end end;
@@ -205,7 +200,7 @@ struct exp_bench_result {
 
 /*
  * Measures. sample_ns[i * rounds.most + r] receives the time of contender i in round r. Returns 0; -EINVAL if
- * rounds.most < rounds.least, that is 0 or there is no contender; -EINTR if interrupted; else what a callback returned.
+ * rounds.most < rounds.least, rounds.least is 0 or there is no contender; -EINTR if interrupted; or a callback's error.
  */
 int exp_bench_run(const struct exp_bench *b, const struct exp_contender *contender, size_t n_contenders,
                   uint64_t *sample_ns, struct exp_bench_result *result);

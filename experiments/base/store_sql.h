@@ -8,13 +8,13 @@
 #include "experiments/base/error.h"
 #include "experiments/base/store.h"
 
-/* Whose leases are renewed; since version 2. */
+/* The processes whose leases are renewed; since version 2. */
 #define EXP_STORE_PROCESS_TABLE                                                                                        \
     "CREATE TABLE process ("                                                                                           \
     "  host TEXT NOT NULL, pid INTEGER NOT NULL, started INTEGER NOT NULL, beat INTEGER NOT NULL, seen TEXT NOT NULL," \
     "  PRIMARY KEY (host, pid, started)) WITHOUT ROWID;"
 
-/* One line each: name, SQL. They are prepared once for each store that is open. */
+/* One line each: name, SQL. Each open store prepares the statements once. */
 #define EXP_STORE_STATEMENTS(X)                                                                                        \
     X(FIND_TEXT, "SELECT id FROM text WHERE text = ?1")                                                                \
     X(ADD_TEXT, "INSERT INTO text (text) VALUES (?1)")                                                                 \
@@ -42,11 +42,11 @@
 #define EXP_STORE_ENUM(name, sql) EXP_SQL_##name,
 enum exp_sql { EXP_STORE_STATEMENTS(EXP_STORE_ENUM) EXP_N_SQL };
 
-/* A process of another host, and since when it has been silent. */
+/* A process of another host, and the beginning of its silence. */
 struct exp_watched {
     struct exp_lease lease;
-    int64_t beat;      /* the last one that was seen; 0: none */
-    uint64_t since_ns; /* when it was first seen */
+    int64_t beat;      /* the last beat that was seen; 0: none */
+    uint64_t since_ns; /* when this beat was first seen */
 };
 
 /* A thread that renews this process's lease. */
@@ -60,48 +60,46 @@ struct exp_store_heart {
 struct exp_store {
     sqlite3 *db;
     sqlite3_stmt *statement[EXP_N_SQL];
-    pthread_mutex_t lock; /* of all that follows, and of the database */
+    pthread_mutex_t lock; /* of all members below, and of the database */
     char *path;
-    bool is_new; /* there was no file */
+    bool is_new; /* there was no file before */
     struct exp_lease own;
     struct exp_watched *watched; /* [n_watched] */
     size_t n_watched;
     struct exp_store_heart heart;
 };
 
-/* Writes the line for a result code of SQLite's, and returns its -errno. */
+/* Writes the line for a result code of SQLite, and returns the -errno of the code. */
 int exp_store_report(const struct exp_store *s, int code, struct exp_why *why);
 
-/* Runs one of the statements to its end; its values were bound. Returns SQLite's code: SQLITE_DONE, SQLITE_ROW. */
+/* Runs a statement with bound values to the end. Returns SQLite's code: SQLITE_DONE, SQLITE_ROW. */
 int exp_store_step(struct exp_store *s, enum exp_sql sql);
 
-/* Runs one that changes something, and resets it. */
+/* Runs a statement that changes the database, and resets the statement. */
 int exp_store_run(struct exp_store *s, enum exp_sql sql);
 
-/* Binds this process, as the values 2 to 4. */
+/* Binds this process's lease to the values 2 to 4. */
 void exp_store_bind_own(struct exp_store *s, enum exp_sql sql);
 
-/* Ends reading it and forgets its values. */
+/* Ends the reading of a statement and forgets the values. */
 void exp_store_reset(struct exp_store *s, enum exp_sql sql);
 
 /* Binds a text, or NULL. The text must live until the statement is reset. */
 void exp_store_bind_text(struct exp_store *s, enum exp_sql sql, int place, const char *text);
 
-/*
- * Runs a transaction: all of what `within` does, which returns SQLite's code, SQLITE_DONE if it went well; or nothing.
- */
+/* Runs a transaction: all work of `within`, which returns SQLite's code, SQLITE_DONE on success; or nothing. */
 int exp_store_transact(struct exp_store *s, int (*within)(struct exp_store *s, void *arg), void *arg,
                        struct exp_why *why);
 
-/* Ends to renew this process's lease, if it does. */
+/* Stops renewing this process's lease. */
 void exp_store_heart_end(struct exp_store *s);
 
-/* Returns the hash that a result is kept with. */
+/* Returns the hash of a result. */
 int64_t exp_store_hash(const struct exp_task *task, const struct exp_result *r);
 
 /*
- * Reads counts with a statement whose values were bound: names and values. Returns SQLite's code; r->err says what is
- * no count.
+ * Reads counts (name and value) with a statement whose values are bound. Returns SQLite's code; r->err reports a row
+ * that is no count.
  */
 int exp_store_read_counts(sqlite3_stmt *row, struct exp_result *r);
 

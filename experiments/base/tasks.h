@@ -1,11 +1,11 @@
 /*
- * The task runner: does work once, whoever asked for it before, on several threads and in several processes.
+ * The task runner does every task once, on several threads and in several processes.
  *
- * The work is jobs. Each job makes the results of one task or of several (one pass over a stream may answer many
- * questions). Jobs whose tasks all have results in the store are not run. The first outcome is committed at once. What
- * follows is claimed and committed at intervals of 150 times what that took, which is less than 1 %: a tenth of a
- * second on a local disk. So much a killed process loses. Jobs that another living process works on come last, and are
- * waited for; whom for is said after a few seconds. Damaged results are made again, and that is said.
+ * The work consists of jobs. A job makes the results of one task or of several (one pass over a stream may answer many
+ * questions). A job whose tasks all have results in the store is not run. The first outcome is committed at once. Later
+ * outcomes are committed at intervals of 150 times the time of a commit: less than 1 % of the time, and a tenth of a
+ * second on a local disk. A killed process loses at most one interval. Jobs that a living process works on come last;
+ * this process waits, and names the living process after a few seconds. Damaged results are made again, with a message.
  */
 #ifndef EXPERIMENTS_BASE_TASKS_H
 #define EXPERIMENTS_BASE_TASKS_H
@@ -25,11 +25,11 @@ struct exp_pool; /* of one call of exp_pool_run */
 typedef int (*exp_pool_job_fn)(void *ctx, size_t index, size_t thread, const struct exp_pool *pool);
 
 /*
- * Runs jobs 0 .. n_jobs-1, begun in that order, each once, on up to n_threads threads, one of them the caller's;
- * returns when all have ended. If the system refuses further threads, it goes on with those it has. The first job that
- * fails stops the pool: no further job begins, and running ones can see it through exp_pool_stopped. interrupted (may
- * be NULL) stops it as well. Returns 0, the error of the job that failed first, -EINTR if interrupted, -EINVAL for 0
- * threads. With *failed (may be NULL) as the index of that job, n_jobs if there is none.
+ * Runs jobs 0 .. n_jobs-1 in order of index, each once, on up to n_threads threads, including the caller's thread;
+ * returns when all jobs have ended. If the system refuses further threads, the pool works with fewer. The first job
+ * that fails stops the pool: no further job begins, and running jobs see the stop through exp_pool_stopped. interrupted
+ * (may be NULL) stops the pool as well. Returns 0, the error of the job that failed first, -EINTR if interrupted,
+ * -EINVAL for 0 threads. *failed (may be NULL) is the index of the failed job, n_jobs without a failed job.
  */
 int exp_pool_run(size_t n_jobs, size_t n_threads, exp_pool_job_fn job, void *ctx, bool (*interrupted)(void),
                  size_t *failed);
@@ -41,49 +41,51 @@ struct exp_tasks {
     const struct exp_task *task; /* [first[n_jobs]] */
     const size_t *first; /* [n_jobs + 1]: job j makes the results of tasks first[j] .. first[j + 1] - 1; NULL: of j */
     size_t n_jobs;
-    enum exp_work work;  /* what its time is announced as */
+    enum exp_work work;  /* the kind of work that announces the time */
     const char *doing;   /* "replaying" */
-    bool reports_itself; /* run tells the progress what is done; else jobs are told there */
+    bool reports_itself; /* run reports the progress; else the runner reports each job */
 
     /*
-     * Does a job: fills result[i] for its i-th task. Thread-safe. Returns 0; -EINTR or -ECANCELED if the pool stopped;
-     * -ENOMEM, which ends the run; another -errno with one line in why: its tasks have then failed, others go on.
+     * Does a job: fills result[i] for the job's i-th task. Thread-safe. Returns 0; -EINTR or -ECANCELED if the pool
+     * stopped; -ENOMEM, which ends the run; another -errno with one line in why: the job's tasks have failed, and the
+     * run continues.
      */
     int (*run)(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why);
-    /* Takes the result of a task, from the store or just made; one call at a time. */
+    /* Takes a task's result, new or from the store; one call at a time. */
     void (*take)(void *ctx, size_t task, const struct exp_result *r);
     double (*seconds)(void *ctx, size_t job); /* as announced to exp_progress */
     void *ctx;
 };
 
 struct exp_tasks_options {
-    struct exp_store *store; /* NULL: everything is done, and nothing kept */
+    struct exp_store *store; /* NULL: every task is done, and no result is kept */
     unsigned n_threads;
     struct exp_claim_rules rules;
     size_t share, n_shares;        /* only jobs with index mod n_shares == share; n_shares 0: all */
-    struct exp_progress *progress; /* gets what is said; may be NULL */
+    struct exp_progress *progress; /* shows the messages; may be NULL */
 };
 
 struct exp_tasks_counts {
     size_t n_tasks, n_stored, n_run, n_failed; /* of the share */
-    size_t n_damaged;                          /* results that were in the store and had to be made again */
-    char failure[256];                         /* of one that failed: its name, and why */
+    size_t n_damaged;                          /* results of the store that were damaged and made again */
+    char failure[256];                         /* name of a failed task, and the reason */
 };
 
 /*
- * For work that is known only when its turn comes: one task at a time, by a runner of the caller's own. Finds its
- * result: 0, -ENOENT if there is none, or as exp_store_find. Keeps one that was just made, at once.
+ * For tasks that are known only when their turn comes, one task at a time, by a runner of the caller. The first
+ * function finds a result: 0, -ENOENT without a result, or as exp_store_find. The second function stores a new result
+ * at once.
  */
 int exp_tasks_find(struct exp_store *s, const struct exp_task *task, struct exp_result *r, struct exp_why *why);
 int exp_tasks_keep(struct exp_store *s, const struct exp_task *task, const struct exp_result *r, double seconds,
                    struct exp_why *why);
 
-/* Returns the first task of a job; for the number of jobs, how many tasks there are. */
+/* Returns the first task of a job; for the number of jobs, the number of tasks. */
 size_t exp_tasks_first(const struct exp_tasks *t, size_t job);
 
 /*
- * Does the work. Returns 0, also if tasks have failed, which counts says; -EINTR if interrupted; -ENOMEM if a job says
- * so; or as the functions of store.h; with one line in why. What was finished by then is in the store.
+ * Does the work. Returns 0, also after failed tasks (see counts); -EINTR if interrupted; -ENOMEM if a job returns
+ * -ENOMEM; or as the functions of store.h; with one line in why. Results finished before the end are in the store.
  */
 int exp_tasks_run(const struct exp_tasks *t, const struct exp_tasks_options *o, struct exp_tasks_counts *counts,
                   struct exp_why *why);

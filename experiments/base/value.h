@@ -19,7 +19,7 @@
 
 struct value {
     double number;   /* NaN if there is a reason */
-    const char *why; /* NULL: the number is known; else why not, owned by somebody who outlives the value */
+    const char *why; /* NULL: the number is known; else the reason, owned by somebody who outlives the value */
 };
 
 static inline struct value value_of(double number)
@@ -33,13 +33,13 @@ static inline struct value value_none(const char *why)
     return (struct value){ (double)NAN, why };
 }
 
-/* Returns the number; none if there is a reason (why is not NULL), whatever the number is. */
+/* Returns the number; a missing value if there is a reason (why is not NULL), whatever the number is. */
 static inline struct value value_or(double number, const char *why)
 {
     return why ? value_none(why) : value_of(number);
 }
 
-/* Returns the number; none, for that reason, if the number is not finite. */
+/* Returns the number; a missing value with the reason `why` if the number is not finite. */
 static inline struct value value_if_finite(double number, const char *why)
 {
     return isfinite(number) ? value_of(number) : value_none(why);
@@ -50,7 +50,10 @@ static inline bool value_is_known(struct value v)
     return !v.why;
 }
 
-/* Return a + b, and scale * a / b; none for the first reason of the two. A ratio by 0 is none. */
+/*
+ * Return a + b, and scale * a / b. A missing operand makes the result missing, with the first reason. A ratio by 0 is
+ * missing.
+ */
 static inline struct value value_sum(struct value a, struct value b)
 {
     return value_or(a.number + b.number, a.why ? a.why : b.why);
