@@ -1,14 +1,14 @@
 /*
- * CSV files as results: comment lines that say what the file is, then named columns, then rows.
+ * CSV files as results: comment lines that describe the file, then named columns, then rows.
  *
  *     # experiment: vgg16 on clx4208          exp_csv_header(), any number, before the first row
  *     # column time_ns [ns]: median ...       one per column, from the table of columns
  *     model,layer,time_ns
  *     vgg16,conv1_1,123456                    rec_put() of record.h, which writes a cell for each column
  *
- * The first failed write or slip (a NaN, a header behind a row) sticks, makes everything after it do nothing, and is
- * what exp_csv_close() reports. The file is written in place: write it inside an exp_outdir, so that no half-written
- * file is ever taken for a result.
+ * The first failed write or slip (a NaN, a header behind a row) makes every later call do nothing; exp_csv_close()
+ * reports the slip. The file is written in place: write inside an exp_outdir, so that no half-written file is ever
+ * taken for a result.
  */
 #ifndef EXPERIMENTS_BASE_CSV_H
 #define EXPERIMENTS_BASE_CSV_H
@@ -22,17 +22,17 @@
 
 struct exp_csv_column {
     const char *name;
-    const char *unit;        /* "ns", "lines", "%"; "" if it has none */
+    const char *unit;        /* "ns", "lines", "%"; "" without a unit */
     const char *description; /* one line */
-    const char *source;      /* where the numbers come from; "" if that goes without saying */
+    const char *source;      /* origin of the numbers; "" if obvious */
 };
 
-/* Names a file of a result directory and its columns: it is written and documented from this one record. */
+/* A file of a result directory and its columns: this one record writes and documents the file. */
 struct exp_csv_file {
     const char *name;
-    const struct exp_csv_column *column; /* the first */
+    const struct exp_csv_column *column; /* the first column */
     size_t n_columns;
-    size_t stride_bytes; /* from one column to the next: they may be parts of something larger */
+    size_t stride_bytes; /* from one column to the next: columns may be parts of larger structs */
 };
 
 /* The record of a file whose columns are an array. */
@@ -44,34 +44,34 @@ struct exp_csv_file {
 struct exp_csv;
 
 /*
- * Creates a file of a result directory, with a first header line "what", unless that is NULL. The columns are not
- * copied and must outlive the writer. Never returns NULL: why the file cannot be created, or has no columns (-EINVAL),
- * is what exp_csv_close() returns.
+ * Creates a file of a result directory, with a first header line "what", unless NULL. The columns are not copied and
+ * must outlive the writer. Never returns NULL: exp_csv_close() reports a file that cannot be created, or a file without
+ * columns (-EINVAL).
  */
 struct exp_csv *exp_csv_begin(const struct exp_outdir *dir, const struct exp_csv_file *file, const char *what);
 
 /* Writes one "# key: value" line. Line breaks in the value become blanks. */
 void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...) __attribute__((format(printf, 3, 4)));
 
-/* The cells of a row, one for each column, in their order; and its end. */
+/* The cells of a row, one for each column, in the order of the columns; and the end of the row. */
 void exp_csv_string(struct exp_csv *csv, const char *value);
 void exp_csv_u64(struct exp_csv *csv, uint64_t value);
 void exp_csv_double(struct exp_csv *csv, double value); /* finite; reads back as the same double */
 /*
- * Writes that a number could not be had: "not available: <reason>". Commas become semicolons, double quotes single ones
- * and line breaks blanks, so that the cell needs no quotes and every comma of its line ends a field.
+ * Writes a missing number: "not available: <reason>". Commas become semicolons, double quotes single quotes and line
+ * breaks blanks, so that the cell needs no quotes and every comma of the line ends a field.
  */
-char exp_csv_plain(char c); /* what becomes of a character */
+char exp_csv_plain(char c); /* the replacement of a character */
 void exp_csv_missing(struct exp_csv *csv, const char *reason);
 void exp_csv_end_row(struct exp_csv *csv);
 
 /*
- * Writes what is buffered through to the disk, closes and frees. Returns 0; -ENOSPC, -EIO, ... of the first failed
- * write; -EINVAL for the first slip of the caller. why gets one line. csv may be NULL.
+ * Writes all buffered data to the disk, closes and frees. Returns 0; -ENOSPC, -EIO, ... of the first failed write;
+ * -EINVAL for the first slip of the caller. why gets one line. csv may be NULL.
  */
 int exp_csv_close(struct exp_csv *csv, struct exp_why *why);
 
-/* Prints a Markdown section that says what the columns of a file mean. */
+/* Prints a Markdown section with the meaning of a file's columns. */
 void exp_csv_document(const struct exp_csv_file *file, FILE *out);
 
 /*
@@ -97,12 +97,12 @@ struct exp_table {
 };
 
 /*
- * Reads a file of at most 64 MiB. Returns 0; -errno of opening or reading; -EFBIG; -EINVAL if it is malformed or has no
- * header. On failure *t is empty and why holds the line.
+ * Reads a file of at most 64 MiB. Returns 0; -errno of opening or reading; -EFBIG; -EINVAL for a malformed file or a
+ * file without a header. On failure *t is empty and why holds the line.
  */
 int exp_table_read(struct exp_table *t, const char *path, struct exp_why *why);
 
-/* Does the same from memory; text is copied, path only serves the messages. */
+/* Reads a table from memory; text is copied, path only serves the messages. */
 int exp_table_parse(struct exp_table *t, const char *path, const char *text, size_t text_bytes, struct exp_why *why);
 
 void exp_table_release(struct exp_table *t); /* an empty or half-built table is fine */
@@ -114,8 +114,8 @@ int exp_table_column(const struct exp_table *t, const char *name, size_t *column
 const char *exp_table_string(const struct exp_table *t, size_t row, size_t column);
 
 /*
- * Reads one field as a whole number >= 0 in decimal, or as a finite real number. Returns 0; -EINVAL if it is empty or
- * not such a number; -ERANGE if it does not fit. *value is set only on success.
+ * Reads one field as a whole number >= 0 in decimal, or as a finite real number. Returns 0; -EINVAL if the field is
+ * empty or no number of this kind; -ERANGE if the number does not fit. *value is set only on success.
  */
 int exp_table_u64(const struct exp_table *t, size_t row, size_t column, uint64_t *value, struct exp_why *why);
 int exp_table_double(const struct exp_table *t, size_t row, size_t column, double *value, struct exp_why *why);

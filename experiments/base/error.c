@@ -49,7 +49,7 @@ void *exp_append(void *array, size_t *n, size_t bytes)
     char *first;
 
     memcpy(&first, array, sizeof first);
-    if (!*n || (*n >= FIRST_ROOM && !(*n & (*n - 1)))) { /* it is full */
+    if (!*n || (*n >= FIRST_ROOM && !(*n & (*n - 1)))) { /* the array is full */
         first = exp_resize(first, *n ? 2 * *n : FIRST_ROOM, bytes);
         memcpy(array, &first, sizeof first);
     }
@@ -113,7 +113,7 @@ char *exp_format_list(const char *line, va_list args)
     return text;
 }
 
-/* Cuts the middle out of a text that does not fit: its beginning says what failed, its end why. */
+/* Cuts the middle out of a text that does not fit: the beginning names the failure, the end the cause. */
 static void put_ends(char *out, size_t bytes, const char *text)
 {
     static const char gap[] = " ... ";

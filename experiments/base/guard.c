@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what must not stay behind ---- */
+/* ---- guards ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool has_lock;
@@ -63,7 +63,10 @@ int exp_guard_end(struct exp_guard *g, int (*end)(void *arg), void *arg)
     return err;
 }
 
-/* Undoes everything, the youngest first. Afterwards, who begins or ends a guard waits for ever: the program ends. */
+/*
+ * Undoes everything, the youngest guard first. Afterwards a thread that begins or ends a guard waits for ever: the
+ * program ends.
+ */
 static void undo_all(void)
 {
     if (!has_lock)
@@ -74,7 +77,7 @@ static void undo_all(void)
 
 /* ---- signals ---- */
 
-/* A program that polls its flag gets this long to come to its end. */
+/* Time for a polling program to end by itself. */
 static const struct timespec grace = { .tv_nsec = 500 * 1000000 };
 
 static atomic_int received;
@@ -115,7 +118,7 @@ static void *watch(void *begun)
     sigwait(&watched, &number);
     atomic_store(&received, number);
     sigtimedwait(&watched, NULL, &grace);
-    pthread_sigmask(SIG_UNBLOCK, &watched, NULL); /* a file system that hangs must not keep the third one waiting */
+    pthread_sigmask(SIG_UNBLOCK, &watched, NULL); /* a file system that hangs must not delay the third signal */
     undo_all();
     say_end("interrupted");
     die_by(number);
@@ -123,8 +126,8 @@ static void *watch(void *begun)
 }
 
 /*
- * Starts the watcher and waits until it runs. A process that forks while a thread begins may leave its child a lock of
- * the address sanitizer's allocator, which nobody opens there.
+ * Starts the watcher and waits until the watcher runs. A process that forks while a thread begins may give the child a
+ * locked lock of the address sanitizer's allocator, which no thread of the child opens.
  */
 static int start_watcher(void)
 {
@@ -200,7 +203,7 @@ void exp_program_out_of_memory(void)
 {
     static _Thread_local bool is_ending;
 
-    if (!is_ending) { /* for clearing away there may be none, either */
+    if (!is_ending) { /* clearing away may lack memory, too */
         is_ending = true;
         undo_all();
         fflush(stdout);

@@ -23,8 +23,7 @@ static bool is_dot(const char *name)
     return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Visits everything below the directory `name`, children first, and then the directory itself. Links are not followed.
- */
+/* Visits everything below the directory `name`, children first, then the directory. Links are not followed. */
 static int visit_tree(int parent_fd, const char *name, visit_fn visit)
 {
     int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -59,7 +58,7 @@ static int remove_entry(int dir_fd, const char *name, bool is_dir)
     return unlinkat(dir_fd, name, is_dir ? AT_REMOVEDIR : 0) && errno != ENOENT ? -errno : 0;
 }
 
-/* Brings one file or directory to the disk: delayed writes report a full disk or a broken one only now. */
+/* Synchronises one file or directory with the disk: delayed writes report a full or broken disk only now. */
 static int sync_entry(int dir_fd, const char *name, bool is_dir)
 {
     int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (is_dir ? O_DIRECTORY : 0));
@@ -118,10 +117,10 @@ static int make_directory(const char *path)
         return 0;
     if (errno != EEXIST)
         return -errno;
-    return is_directory(path) ? 0 : -ENOTDIR; /* somebody else may have been faster */
+    return is_directory(path) ? 0 : -ENOTDIR; /* another process may have made the directory first */
 }
 
-/* Creates the parent and its parents; existing_length tells what was there before. */
+/* Creates the parent and its parents; existing_length is the part that existed before. */
 static int make_parents(struct exp_outdir *d)
 {
     char *p = d->parent;
@@ -146,7 +145,7 @@ static int make_parents(struct exp_outdir *d)
     return err;
 }
 
-/* Removes the parents that make_parents created, as far as nobody else has put anything there. */
+/* Removes the parents that make_parents created, unless another process has put files there. */
 static void remove_made_parents(const struct exp_outdir *d)
 {
     char *p = strdup(d->parent);
@@ -154,7 +153,7 @@ static void remove_made_parents(const struct exp_outdir *d)
     while (p && strlen(p) > d->existing_length) {
         char *slash = strrchr(p, '/');
 
-        if (rmdir(p) && errno != ENOENT && errno != ENAMETOOLONG) /* these two were not made */
+        if (rmdir(p) && errno != ENOENT && errno != ENAMETOOLONG) /* these two parents were not made */
             break;
         if (!slash)
             break;
@@ -163,7 +162,7 @@ static void remove_made_parents(const struct exp_outdir *d)
     free(p);
 }
 
-/* ---- what other processes left behind ---- */
+/* ---- leftovers of dead processes ---- */
 
 static int set_lock(int fd)
 {
@@ -173,8 +172,8 @@ static int set_lock(int fd)
 }
 
 /*
- * A process that holds its folder's lock is alive. LOCK_UNKNOWN: the file system has no locks, or the folder has no
- * lock yet.
+ * A process that holds its folder's lock is alive. LOCK_UNKNOWN: no locks on the file system, or no lock in the folder
+ * yet.
  */
 enum lock_state { LOCK_FREE, LOCK_HELD, LOCK_UNKNOWN };
 
@@ -362,7 +361,7 @@ static int open_parent(struct exp_outdir *d)
     return d->parent_fd < 0 ? -errno : 0;
 }
 
-/* Removes what was written, and parents that were made for it. */
+/* Removes the partial directory, and parents made for the directory. */
 static int remove_written(void *outdir)
 {
     const struct exp_outdir *d = outdir;
@@ -374,7 +373,7 @@ static int remove_written(void *outdir)
     return 0;
 }
 
-/* Removes the directory though another thread may still be writing: what that adds meanwhile takes another try. */
+/* Removes the directory though a thread may still write: a file added meanwhile takes another try. */
 static void undo(void *outdir)
 {
     const struct exp_outdir *d = outdir;
@@ -474,7 +473,7 @@ struct swap {
     const char *old;
 };
 
-/* Renames the old directory away, if there is one, and the new one in; puts the old one back if that fails. */
+/* Renames an old directory away, and the new directory in; puts the old directory back after a failure. */
 static int swap(void *arg)
 {
     const struct exp_outdir *d = ((const struct swap *)arg)->d;
@@ -486,7 +485,7 @@ static int swap(void *arg)
         return -errno;
     if (!renameat(d->parent_fd, d->partial, d->parent_fd, d->name)) {
         if (had_old)
-            remove_tree(d->parent_fd, old); /* the next open removes what this cannot */
+            remove_tree(d->parent_fd, old); /* the next open removes the rest after a failure */
         return 0;
     }
     err = -errno;
@@ -516,7 +515,7 @@ int exp_outdir_commit(struct exp_outdir *d, struct exp_why *why)
 
     if (!has_marker(d, d->partial))
         return exp_fail(why, -EINVAL, "the results in '%s' are incomplete: no %s", d->path, d->marker);
-    err = check_old(d, why); /* it may have appeared in the meantime */
+    err = check_old(d, why); /* an old directory may have appeared in the meantime */
     if (err)
         return err;
     err = put_in_place(d);
@@ -588,7 +587,7 @@ static int rename_whole(void *arg)
     return rename(r->from, r->to) ? -errno : 0;
 }
 
-/* Brings what was written to the disk, where it is a file: only now a full disk is noticed. */
+/* Synchronises a regular file with the disk: a full disk is noticed only now. */
 static int end(FILE *out)
 {
     int err = 0;
@@ -601,7 +600,7 @@ static int end(FILE *out)
     return err;
 }
 
-/* Says why there is no file, unless its print has said so. */
+/* Says why there is no file, unless the file's print function has written a line. */
 static int fail(const char *path, int err, struct exp_why *why)
 {
     return *why->text ? err : exp_fail(why, err, "cannot write '%s': %s", path, strerror(-err));
@@ -635,7 +634,7 @@ static int write_partial(char *partial, const char *path, int (*print)(void *ctx
     return fail(path, err, why);
 }
 
-/* Tells whether there is something at a path that no file can take the place of: a device, a pipe. */
+/* Tells whether a path names a device or a pipe, which no file can replace. */
 static bool is_no_file(const char *path)
 {
     struct stat s;
@@ -670,7 +669,7 @@ struct search {
     struct exp_why *why;
 };
 
-/* Hidden folders are results that are not complete yet. Links are not followed: they could lead round in circles. */
+/* Hidden folders hold incomplete results. Links are not followed: links may form a circle. */
 static bool is_folder(const char *path)
 {
     struct stat st;
@@ -683,7 +682,7 @@ static int is_visible(const struct dirent *entry)
     return *entry->d_name != '.';
 }
 
-/* Files come before folders, so that a folder stands before those below it. */
+/* Files come before folders, so that a folder stands before its subfolders. */
 static int find_below(const struct search *s, const char *folder)
 {
     struct dirent **entry;

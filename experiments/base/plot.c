@@ -41,9 +41,9 @@ static const struct file_kind *find_kind(const char *path)
 }
 
 /*
- * Appends name="value"; in gnuplot's double quotes, with an octal code for whatever means something there or in a
- * shell, and for digits behind such a code, which gnuplot would take for a part of it. (Single quotes will not do:
- * gnuplot takes two of them at the beginning of a string for an empty one.)
+ * Appends name="value" in gnuplot's double quotes. An octal code stands for each character with a meaning in quotes or
+ * in a shell, and for a digit behind an octal code, because gnuplot would add the digit to the code. (Single quotes do
+ * not work: gnuplot takes two single quotes at the beginning of a string for an empty string.)
  */
 static void put_variable(FILE *out, const char *name, const char *value)
 {
@@ -191,7 +191,7 @@ static void tell(const struct drawing *d, const char *suffix, int err, const cha
     free(file);
 }
 
-/* Tells whether an error would happen to the next figure, too. */
+/* Tells whether the next figure would fail with this error, too. */
 static bool ends_drawing(int err)
 {
     return err == -ENOENT || err == -EINTR || err == -ETIMEDOUT || exp_interrupted();
@@ -208,7 +208,7 @@ static int draw_formats(const struct drawing *d, struct exp_why *why)
 
         free(output);
         if (err == -ENODATA)
-            return exp_fail(why, err, "%s", line.text); /* the other format would say the same */
+            return exp_fail(why, err, "%s", line.text); /* the other format would fail alike */
         tell(d, file_kinds[i].suffix, err, line.text);
         if (err && !first)
             first = exp_fail(why, err, "%s", line.text);
@@ -268,7 +268,7 @@ static int draw_all(const struct exp_plot_figures *f, exp_plot_report_fn report,
     return first;
 }
 
-/* Returns a path that gnuplot takes for nothing else: it would run what follows '|' or '<'. From malloc. */
+/* Returns a path that gnuplot takes for a file: gnuplot would run a path that begins with '|' or '<'. From malloc. */
 static char *plain_path(const char *path)
 {
     return exp_format("%s%s", *path == '/' || *path == '.' ? "" : "./", path);
@@ -360,7 +360,7 @@ static void add_variable(struct exp_plot_recipe *r, const char *name, const char
     *v = (struct exp_plot_variable){ name, value };
 }
 
-/* Takes over a line, which is cut in two. Returns false if it is malformed. */
+/* Takes over a line, and cuts the line in two. Returns false for a malformed line. */
 static bool take_line(struct exp_plot_recipe *r, char *line)
 {
     char *value = strstr(line, separator);

@@ -65,7 +65,7 @@ static bool is_known(const struct exp_plot_data *d, const char *table)
     return false;
 }
 
-/* Adds a table; t is NULL where there is none. A table without rows has nothing that gnuplot could read. */
+/* Adds a table; t is NULL for a missing table. A table without rows gives gnuplot nothing to read. */
 static int add_table(struct exp_plot_data *d, const char *table, const struct exp_table *t, const char *out_dir,
                      struct exp_why *why)
 {
@@ -101,9 +101,9 @@ void exp_plot_data_close(struct exp_plot_data *d)
     *d = (struct exp_plot_data){ 0 };
 }
 
-/* ---- is there anything? ---- */
+/* ---- does the table have data? ---- */
 
-/* Tells whether a text that consists of words has this one. */
+/* Tells whether a text has this word. */
 static bool has_word(const char *text, const char *word)
 {
     size_t length = strlen(word), n;
@@ -116,7 +116,7 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Tells whether a word of a list is the text, or names a variable that has it. */
+/* Tells whether a word of a list is the text, or names a variable with the text. */
 static bool stands_for(const struct exp_plot_script *s, const char *word, const char *text)
 {
     if (*word != '$')
@@ -128,7 +128,7 @@ static bool stands_for(const struct exp_plot_script *s, const char *word, const 
     return false;
 }
 
-/* Tells whether the text is one of the words of a list that ends with NULL; an empty list has them all. */
+/* Tells whether the text is a word of a list that ends with NULL; an empty list has every word. */
 static bool is_among(const struct exp_plot_script *s, char *const *word, const char *text)
 {
     if (!*word)
@@ -147,7 +147,7 @@ struct demand {
     char *value[16];
 };
 
-/* Says why no row will do: what its cells say, if they say something. */
+/* Says why no row has a number: the reason in the cells, if any. */
 static int explain(const struct demand *d, size_t n_rows, const char *said, struct exp_why *why)
 {
     static const char missing[] = "not available: ";
@@ -168,7 +168,7 @@ static bool is_number(const struct exp_table *t, size_t row, size_t column)
     return !exp_table_double(t, row, column, &value, &ignored);
 }
 
-/* Checks that some row has a number. A column that the table lacks holds none. */
+/* Checks that some row has a number. A missing column has no number. */
 static int check_demand(const struct demand *d, const struct exp_plot_script *s, const struct exp_table *t,
                         struct exp_why *why)
 {
@@ -203,13 +203,13 @@ struct slots {
     char *const *alike;  /* names of columns; ends with NULL */
     size_t *of;          /* [last + 1] slot of a number, from 1 on; 0: none yet */
     size_t last;
-    size_t *row;      /* [n] the first of each slot */
+    size_t *row;      /* [n] the first row of each slot */
     size_t *n_things; /* [n] */
     size_t n;
-    bool are_shared; /* things that are alike share one */
+    bool are_shared; /* equal things share a slot */
 };
 
-/* Returns a row's number; 0 if it has none, or a larger one than any table needs. */
+/* Returns a row's number; 0 without a number, or for a number beyond any table. */
 static size_t number_in(const struct slots *s, size_t row)
 {
     struct exp_why ignored;
@@ -297,7 +297,7 @@ static void add_slots(struct exp_plot_data *d, struct slots *s)
 
 /* ---- a script's head ---- */
 
-/* Splits the words up to `end`, or all, into a list that ends with NULL. Returns false if they do not fit. */
+/* Splits the words up to `end`, or all words, into a list that ends with NULL. Returns false if they do not fit. */
 static bool take_words(char **rest, const char *end, char **word, size_t room)
 {
     char *w;
@@ -332,7 +332,7 @@ struct head {
     bool lacks_data; /* the reason is in why; a hint may follow */
 };
 
-/* Finds the slots of a table: of those columns. Without the table, or the first two columns, there are none. */
+/* Finds the slots of a table by its columns. Without the table, or the first two columns, there are no slots. */
 static void use_slots_of(struct head *h, const struct exp_table *t, char *const *column)
 {
     struct slots s = { .script = h->script, .t = t, .alike = column + 2 };
@@ -341,7 +341,7 @@ static void use_slots_of(struct head *h, const struct exp_table *t, char *const 
         add_slots(h->d, &s);
 }
 
-/* Uses a table; demand and slots, columns of it, may be NULL. */
+/* Uses a table; demand and slots (columns of the table) may be NULL. */
 static int use_table(struct head *h, const char *table, const struct demand *demand, char *const *slots,
                      struct exp_why *why)
 {

@@ -37,8 +37,8 @@ int exp_program_drawn(int drawn, struct exp_why *why)
 }
 
 /*
- * Finds out whether all of standard output arrived. Lines go out one by one, and a line that could not be written is
- * lost with its reason. One more byte is tried to learn that reason.
+ * Finds out whether all of standard output arrived. Lines are written one by one, and the reason of a lost line is lost
+ * with the line. Writing one more byte gives the reason again.
  */
 static int finish_output(void)
 {
@@ -77,7 +77,7 @@ static int make_pipe(int fd[2])
     return 0;
 }
 
-/* Gives the program the signals that this one keeps for its watcher, or ignores, and a process group of its own. */
+/* Gives the program a process group, and the signals that this program reserves for the watcher, or ignores. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, usual;
@@ -96,7 +96,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
                                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 }
 
-/* Sends what a program writes to out_fd, or to nowhere if that is negative, and what it says to err_fd. */
+/* Sends standard output to out_fd (negative: to nowhere), and standard error to err_fd. */
 static int redirect(posix_spawn_file_actions_t *actions, int out_fd, int err_fd)
 {
     int err = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -107,7 +107,7 @@ static int redirect(posix_spawn_file_actions_t *actions, int out_fd, int err_fd)
     return err ? err : posix_spawn_file_actions_adddup2(actions, err_fd, STDERR_FILENO);
 }
 
-/* A program that runs: its group is killed when this one is ended. */
+/* A running program: the group is killed when this program is ended. */
 struct child {
     const char *const *argv;
     int out_fd, err_fd;
@@ -144,7 +144,7 @@ static void kill_child(void *ctx)
     kill(-((const struct child *)ctx)->pid, SIGKILL);
 }
 
-/* Takes the exit status of a child that has ended; -EAGAIN if it has not. */
+/* Takes the exit status of a child that has ended; -EAGAIN for a running child. */
 static int reap(void *arg)
 {
     struct child *c = arg;
@@ -153,7 +153,7 @@ static int reap(void *arg)
     return pid == c->pid ? 0 : pid ? -errno : -EAGAIN;
 }
 
-/* A stream of bytes, read line by line. Blanks and what gnuplot points with say nothing. */
+/* A stream of bytes, read line by line. Blanks and gnuplot's pointing marks are no text. */
 struct lines {
     int fd; /* negative: closed */
     void (*take)(void *ctx, const char *line);
@@ -182,7 +182,7 @@ static void add_text(struct lines *l, const char *text, size_t n)
     }
 }
 
-/* Reads what is there. At the end, the stream is closed. */
+/* Reads the available bytes. At the end, closes the stream. */
 static void read_some(struct lines *l)
 {
     char text[512];
@@ -225,7 +225,7 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* A child is waited for as long as it has time and nobody wants the program to end. */
+/* The patience with a child ends when its time is over or the program is to end. */
 struct patience {
     uint64_t end_ms;
     bool (*interrupted)(void);
@@ -240,7 +240,7 @@ static int lose_patience(const struct patience *p)
 
 enum { OUTPUT, ERRORS, N_STREAMS };
 
-/* Reads until the program has closed its ends, or patience is lost, which is returned. */
+/* Reads until the program has closed its ends, or until patience ends. Returns the end of patience. */
 static int listen(struct lines stream[N_STREAMS], const struct patience *patience)
 {
     int err = 0;
@@ -249,7 +249,7 @@ static int listen(struct lines stream[N_STREAMS], const struct patience *patienc
         struct pollfd p[N_STREAMS];
 
         for (int i = 0; i < N_STREAMS; i++)
-            p[i] = (struct pollfd){ .fd = stream[i].fd, .events = POLLIN }; /* a negative one is left out */
+            p[i] = (struct pollfd){ .fd = stream[i].fd, .events = POLLIN }; /* poll skips a negative descriptor */
         if (poll(p, N_STREAMS, POLL_MS) <= 0)
             continue;
         for (int i = 0; i < N_STREAMS; i++) {
@@ -262,7 +262,7 @@ static int listen(struct lines stream[N_STREAMS], const struct patience *patienc
     return err;
 }
 
-/* Waits for the child's end, which is near or will be made to come. err: why patience is lost already. */
+/* Waits for the child's end; kills the child if err says that patience has ended. */
 static int wait_for(struct child *c, const struct patience *patience, int err)
 {
     const struct timespec nap = { .tv_nsec = REAP_MS * 1000000 };
@@ -278,7 +278,7 @@ static int wait_for(struct child *c, const struct patience *patience, int err)
     return err ? err : reaped;
 }
 
-/* A pipe's two ends; -1: closed, or none. */
+/* A pipe's two ends; -1: closed. */
 struct ends {
     int fd[2];
 };
@@ -290,7 +290,7 @@ static void close_end(struct ends *e, int i)
     e->fd[i] = -1;
 }
 
-/* Runs a child whose standard streams go where they should. */
+/* Runs a child with redirected standard streams. */
 static int run_child(struct child *child, struct lines stream[N_STREAMS], struct ends pipes[N_STREAMS],
                      const struct patience *patience)
 {
@@ -324,7 +324,7 @@ int exp_process_ask(const char *const argv[], unsigned limit_s, bool (*interrupt
         err = run_child(&child, stream, pipes, &patience);
         *status = child.status;
         if (!err && !*last && WIFEXITED(*status) && WEXITSTATUS(*status) == 127)
-            err = -ENOENT; /* where posix_spawn learns too late that exec failed */
+            err = -ENOENT; /* where posix_spawn does not report that exec failed */
     }
     for (int i = 0; i < 2 * N_STREAMS; i++)
         close_end(&pipes[i / 2], i % 2);

@@ -21,9 +21,9 @@ static const uint64_t live_ns = 500000000;
 static const uint64_t estimate_after_ns = 2000000000;
 static const double estimate_after_share = 0.05;
 static const double long_seconds = 600;
-static const double guess_share = 0.02; /* of a kind's work: how much the guess of its pace counts for */
+static const double guess_share = 0.02; /* the guess of a pace counts like this share of a kind's work */
 
-/* One kind of work. Seconds as announced, but for those that are spent. */
+/* One kind of work. Announced seconds, except for spent seconds. */
 struct work {
     double announced, done;
     double spent;   /* really */
@@ -37,9 +37,9 @@ struct exp_progress {
     struct work work[EXP_N_WORKS];
     enum exp_work current; /* EXP_N_WORKS: none has begun */
     uint64_t (*now_ns)(void);
-    uint64_t start_ns, counted_ns; /* counted: up to here, time is in work[].spent */
+    uint64_t start_ns, counted_ns; /* counted_ns: time before is in work[].spent */
     uint64_t printed_ns;
-    double percent; /* the most that was shown */
+    double percent; /* the most shown until now */
     bool is_drawn;  /* the terminal shows a progress line */
     char name[80], step[80];
 
@@ -74,7 +74,7 @@ struct exp_progress *exp_progress_new(FILE *out, bool is_terminal, const double 
     return p;
 }
 
-/* Writes a duration as people say it: "12 s", "3 min 20 s", "2 h 5 min". */
+/* Writes a duration for people: "12 s", "3 min 20 s", "2 h 5 min". */
 static void progress_duration(char *text, size_t bytes, double seconds)
 {
     unsigned long long s = seconds < 1e15 ? (unsigned long long)(seconds + 0.5) : 1000000000000000u;
@@ -91,7 +91,7 @@ static void progress_duration(char *text, size_t bytes, double seconds)
 
 /* ---- the estimate ---- */
 
-/* Books the time since the last call to the kind of work that was going on. */
+/* Books the time since the last call to the current kind of work. */
 static void count_time(struct exp_progress *p)
 {
     uint64_t now = p->now_ns();
@@ -113,7 +113,7 @@ static struct work sum_of(const struct exp_progress *p)
     return sum;
 }
 
-/* Returns how many real seconds one of a kind's announced seconds takes. */
+/* Returns the real seconds of one announced second of a kind. */
 static double pace_of(const struct work *w, double guess)
 {
     double as_if = guess_share * w->announced;
@@ -129,7 +129,7 @@ static double left_of(const struct work *w, double guess)
     return w->ends_at > 0 ? fmin(seconds, fmax(w->ends_at - w->spent, 0)) : seconds;
 }
 
-/* Returns the seconds left; a negative number if there is nothing to go by. */
+/* Returns the seconds left; a negative number without an estimate. */
 static double estimate_left(const struct exp_progress *p)
 {
     const struct work sum = sum_of(p);
@@ -156,13 +156,13 @@ double exp_progress_left(struct exp_progress *p)
 
 /* ---- printing ---- */
 
-/* Returns the share of the time that has passed; without an estimate, what it was before. */
+/* Returns the share of the time that has passed; without an estimate, the last share. */
 static double percent_of(const struct exp_progress *p, double elapsed, double left)
 {
     return left < 0 ? p->percent : fmax(p->percent, 100 * elapsed / fmax(elapsed + left, 1e-9));
 }
 
-/* Says how long it will go on; beyond two minutes, until when by the clock on the wall. */
+/* Writes the time left; beyond two minutes, the time of day of the end. */
 static void say_left(char *text, size_t bytes, double left)
 {
     const time_t end = time(NULL) + (time_t)left;
@@ -222,7 +222,7 @@ static void say_plainly(struct exp_progress *p)
     fprintf(p->out, "%s\n", line);
 }
 
-/* Prints the line if it is due, or at once. */
+/* Prints the line if due, or at once. */
 static void print_due(struct exp_progress *p, bool at_once)
 {
     count_time(p);
@@ -237,7 +237,7 @@ static void print_due(struct exp_progress *p, bool at_once)
     p->printed_ns = p->counted_ns;
 }
 
-/* ---- what is reported ---- */
+/* ---- reports ---- */
 
 void exp_progress_begin(struct exp_progress *p, enum exp_work work, const char *name, const char *step)
 {

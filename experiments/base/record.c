@@ -30,7 +30,7 @@ static const void *value_at(const struct rec_field *f, const void *row)
     return (const char *)row + f->offset;
 }
 
-/* Returns the reason that a row holds for a field; NULL: none. */
+/* Returns the reason that a row holds for a field, or NULL. */
 static const char *reason_of(const struct rec_field *f, const void *row)
 {
     const char *slot = (const char *)row + f->why_offset;
@@ -198,7 +198,7 @@ int rec_write_files(const struct rec_file *file, size_t n, const void *of, const
 struct reading {
     const struct rec_table *t;
     const struct exp_table *table;
-    size_t *column; /* [t->file.n_columns] of the file; SIZE_MAX: it has none */
+    size_t *column; /* [t->file.n_columns] of the file; SIZE_MAX: no column */
     bool is_strict; /* the file is this version's */
     struct exp_why *why;
 };
@@ -209,7 +209,7 @@ static int refuse(const struct reading *r, size_t row, size_t i, const char *wha
                     rec_field_at(r->t, i)->column.name, exp_table_string(r->table, row, r->column[i]), what);
 }
 
-/* Returns why a cell has no value; NULL if it has one. Texts may be empty. */
+/* Returns the reason of a cell without a value, or NULL. Texts may be empty. */
 static const char *reason_in(const struct rec_field *f, const char *cell)
 {
     if (f->missing == REC_NEVER)
@@ -236,7 +236,7 @@ static bool is_written_as(const char *reason, const char *cell)
     return !*reason && !*cell;
 }
 
-/* Notes a reason in the row. Values that share one are missing for the same. */
+/* Notes a reason in the row. Values that share a member for the reason are missing for one reason. */
 static int take_reason(const struct reading *r, size_t row, size_t i, const char *reason, char *to)
 {
     const struct rec_field *f = rec_field_at(r->t, i);
@@ -306,7 +306,7 @@ static bool is_there(const struct reading *r, size_t i)
     return r->column[i] != SIZE_MAX;
 }
 
-/* Makes a value what it is where the file has none, or no column for it. */
+/* Sets a value for a cell without a value, or a file without the column. */
 static void clear(const struct rec_field *f, char *to, bool has_column)
 {
     const double nan = (double)NAN;
@@ -336,13 +336,13 @@ static int take_cell(const struct reading *r, size_t row, size_t i, char *to)
     return f->derive ? 0 : take_value(r, row, i, to);
 }
 
-/* Tells whether a cell says that its value is missing for that reason. */
+/* Tells whether a cell gives this reason for a missing value. */
 static bool says(const char *cell, const char *reason)
 {
     return strcmp(reason, REC_DOES_NOT_APPLY) ? !strncmp(cell, not_available, strlen(not_available)) : !*cell;
 }
 
-/* Looks for values that the row's reasons say are missing. */
+/* Looks for values that are missing by the row's reasons. */
 static int check_row(const struct reading *r, size_t row, const char *to)
 {
     for (size_t i = 0; i < r->t->file.n_columns; i++) {
@@ -364,7 +364,7 @@ static int take_row(const struct reading *r, size_t row, char *to)
     return err || !r->is_strict ? err : check_row(r, row, to);
 }
 
-/* Checks that the file has the table's columns, in their order, and no more. */
+/* Checks that the file has exactly the table's columns, in order. */
 static int match_columns(const struct reading *r)
 {
     const struct exp_table *t = r->table;

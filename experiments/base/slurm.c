@@ -18,7 +18,7 @@ enum { COMMAND_S = 120, TEXT_BYTES = 512, PATIENCE_S = 600 };
 
 static const struct timespec poll_interval = { .tv_sec = 1 };
 
-/* Runs a command of Slurm's. What it says on its standard error last is in answer. */
+/* Runs a command of Slurm. answer gets the last line of standard error. */
 static int command(const struct exp_words *words, struct exp_process_output *output, char *answer, size_t bytes,
                    bool (*interrupted)(void))
 {
@@ -31,7 +31,7 @@ static int command(const struct exp_words *words, struct exp_process_output *out
 
 /* ---- the script ---- */
 
-/* Prints a word so that sh takes it as it is. */
+/* Prints a word in quotes for sh. */
 static void print_quoted(const char *word, FILE *out)
 {
     fputc('\'', out);
@@ -44,7 +44,7 @@ static void print_quoted(const char *word, FILE *out)
     fputc('\'', out);
 }
 
-/* Prints how this program is called: on its share, or on everything. */
+/* Prints the call of this program: on a share, or on all tasks. */
 static void print_call(const struct exp_slurm_job *j, const char *program, FILE *out)
 {
     print_quoted(program, out);
@@ -61,7 +61,7 @@ static void print_call(const struct exp_slurm_job *j, const char *program, FILE 
     fputc('\n', out);
 }
 
-/* Prints what a job runs. It says on which host and CPU; its exit status is left in a file. */
+/* Prints the script of a job. The script prints host and CPU, and leaves the exit status in a file. */
 static int print_script(const struct exp_slurm_job *j, const char *program, const char *folder, FILE *out)
 {
     fprintf(out, "#!/bin/sh\npart=${SLURM_ARRAY_TASK_ID:-$SLURM_JOB_ID}\nparts=");
@@ -74,7 +74,7 @@ static int print_script(const struct exp_slurm_job *j, const char *program, cons
     return ferror(out) ? -EIO : 0;
 }
 
-/* Writes the script into a file of its own: others may submit at the same time. */
+/* Writes the script into a file of its own: several processes may submit at once. */
 static int write_script(const struct exp_slurm_job *j, char *path, struct exp_why *why)
 {
     char program[1024] = "", folder[1024] = "";
@@ -117,7 +117,7 @@ int exp_slurm_job_prepare(struct exp_slurm_job *j, const struct exp_slurm_reques
     return err;
 }
 
-/* Adds an option that names a log: Slurm replaces what follows a %, and takes %% for one. */
+/* Adds an option that names a log. Slurm replaces % and the next character, and takes %% for a %. */
 static void add_log(struct exp_words *w, const char *option, const char *folder, const char *pattern)
 {
     char path[2 * sizeof((struct exp_slurm_job *)0)->parts], *out = path;
@@ -170,8 +170,8 @@ static int call_sbatch(struct exp_slurm_job *j, const char *script, struct exp_w
 }
 
 /*
- * Submits. Returns 0, or with one line in why: -ENOENT without Slurm; -EIO if sbatch refuses, with what it says;
- * another -errno of writing the script; the folder of parts then goes if it is empty.
+ * Submits. Returns 0, or with one line in why: -ENOENT without Slurm; -EIO if sbatch refuses, with sbatch's message;
+ * another -errno of writing the script; an empty folder of parts is then removed.
  */
 static int submit_job(struct exp_slurm_job *j, struct exp_why *why)
 {
@@ -184,14 +184,14 @@ static int submit_job(struct exp_slurm_job *j, struct exp_why *why)
         unlink(script); /* Slurm has a copy */
     }
     if (err)
-        rmdir(j->parts); /* if it is empty */
+        rmdir(j->parts); /* only an empty folder goes */
     free(script);
     return err;
 }
 
 /* ---- waiting ---- */
 
-/* Notes that squeue did not answer. */
+/* Notes a missing answer of squeue. */
 static int note_silence(struct exp_slurm_job *j, const char *answer, char *note, size_t note_bytes, struct exp_why *why)
 {
     const double now = (double)ctr_now_ns() * 1e-9;
@@ -209,7 +209,7 @@ static int note_silence(struct exp_slurm_job *j, const char *answer, char *note,
                     j->patience_s / 60, answer, j->id, j->id);
 }
 
-/* Asks how many jobs are left. Of jobs that ended minutes ago, Slurm knows nothing any more. */
+/* Asks for the number of jobs left. Slurm forgets jobs that ended minutes ago. */
 static int ask_squeue(const struct exp_slurm_job *j, size_t *n_left, char *answer, size_t bytes)
 {
     struct exp_process_output output;
@@ -233,7 +233,7 @@ int exp_slurm_job_ask(struct exp_slurm_job *j, size_t *n_left, char *note, size_
     *note = '\0';
     *n_left = j->n_left;
     if (err == -EINTR)
-        return 0; /* whoever asks will see that, too */
+        return 0; /* the caller sees the interruption, too */
     if (err)
         return note_silence(j, answer, note, note_bytes, why);
     if (j->silent_since)
@@ -243,7 +243,7 @@ int exp_slurm_job_ask(struct exp_slurm_job *j, size_t *n_left, char *note, size_
     return 0;
 }
 
-/* Cancels, and says so: returns -EINTR with one line in why. */
+/* Cancels the jobs. Returns -EINTR with one line in why. */
 static int interrupt_job(const struct exp_slurm_job *j, struct exp_why *why)
 {
     struct exp_words words = { 0 };
@@ -271,7 +271,7 @@ struct cluster {
 
 /* ---- parts ---- */
 
-/* Merges the parts that are there by now. */
+/* Merges the parts written until now. */
 static int merge(struct cluster *c)
 {
     int err = 0;
@@ -325,7 +325,7 @@ static int wait_for_jobs(struct cluster *c)
 
 /* ---- the whole ---- */
 
-/* Says what is missing: the share that task index belongs to has a log. */
+/* Names a missing task and the log of the task's share. */
 static int complain(struct cluster *c)
 {
     size_t n = c->n_tasks - c->states.n_done, job = 0;
@@ -359,7 +359,7 @@ int exp_slurm_run(const struct exp_slurm *s, struct exp_why *why)
     int err = prepare(&c);
 
     if (!err)
-        err = merge(&c); /* of an earlier run that was killed */
+        err = merge(&c); /* parts of an earlier run that was killed */
     if (!err && c.states.n_done < c.n_tasks) {
         err = submit_job(&c.job, why);
         if (err)
@@ -375,7 +375,7 @@ int exp_slurm_run(const struct exp_slurm *s, struct exp_why *why)
 
 /* ---- the whole program as one job ---- */
 
-/* A file that the job writes, and how much of it has been passed on. */
+/* A file that the job writes, and the length already copied. */
 struct tail {
     const char *suffix;
     FILE *to;
@@ -387,13 +387,13 @@ struct whole {
     struct tail log, err;
 };
 
-/* Returns the path of a file of the job's, from malloc. */
+/* Returns the path of a file of the job, from malloc. */
 static char *path_of(const struct whole *w, const char *suffix)
 {
     return exp_format("%s/%s.%s", w->job.parts, w->job.id, suffix);
 }
 
-/* Passes on what has come to a file since the last time. */
+/* Copies the new text of a file. */
 static void follow(const struct whole *w, struct tail *t)
 {
     char *path = path_of(w, t->suffix), text[4096];
@@ -433,7 +433,7 @@ static int wait_for_end(struct whole *w, struct exp_why *why)
     return err;
 }
 
-/* Says how the job ended, by the exit status that it left. */
+/* Says how the job ended, from the exit status in the job's file. */
 static int judge(const struct whole *w, struct exp_why *why)
 {
     char *path = path_of(w, "status");
@@ -454,7 +454,7 @@ static int judge(const struct whole *w, struct exp_why *why)
                : 0;
 }
 
-/* Takes over what the job has kept. */
+/* Merges the job's results into the store. */
 static int merge_part(const struct whole *w, struct exp_store *store, struct exp_why *why)
 {
     char *path = path_of(w, "sqlite");

@@ -8,10 +8,7 @@
 
 #include "experiments/base/error.h"
 
-/*
- * Returns the sample that would stand at index k if they were sorted. It is found by counting, so that nothing is
- * copied.
- */
+/* Returns the sample at index k of the sorted order, by counting, without a copy. */
 static uint64_t ranked(const uint64_t *sample, size_t n, size_t k)
 {
     for (size_t i = 0; i < n; i++) {
@@ -35,7 +32,7 @@ double exp_stats_median(const uint64_t *sample, size_t n)
                  : 0.5 * ((double)ranked(sample, n, n / 2 - 1) + (double)ranked(sample, n, n / 2));
 }
 
-/* Returns how many samples stand before this one if they are sorted; equal ones as they come. */
+/* Returns the number of samples before this sample in the sorted order; equal samples stay in order. */
 static size_t rank_of(const uint64_t *sample, size_t n, size_t which)
 {
     size_t rank = 0;
@@ -156,7 +153,7 @@ double exp_stats_geomean(const double *x, size_t n)
 
 /* ---- correlations ---- */
 
-/* The pairs of two lists that are finite, and room for the ranks of both. From malloc. */
+/* The finite pairs of two lists, and room for the ranks of both. From malloc. */
 struct pairs {
     double *x, *y, *work;
     size_t n;
@@ -238,7 +235,7 @@ static void sort_rounds(struct timed *sorted, const uint64_t *ns, size_t n)
     qsort(sorted, n, sizeof *sorted, exp_by_first_member);
 }
 
-/* Marks a random half of n rounds: each is taken with the chance that makes it a half. Returns how many. */
+/* Marks a random half of n rounds. Returns the number of marked rounds. */
 static size_t draw_half(bool *taken, size_t n, uint64_t *random)
 {
     const size_t half = (n + 1) / 2;
@@ -251,7 +248,7 @@ static size_t draw_half(bool *taken, size_t n, uint64_t *random)
     return half;
 }
 
-/* Returns exp_stats_low_mean of the rounds that are taken. */
+/* Returns exp_stats_low_mean of the marked rounds. */
 static double low_mean(const struct timed *sorted, const bool *taken, size_t n_taken)
 {
     const size_t n_low = (n_taken + 3) / 4;
@@ -264,7 +261,7 @@ static double low_mean(const struct timed *sorted, const bool *taken, size_t n_t
     return sum / (double)n_low;
 }
 
-/* All layers' rounds, sorted once: base's and the algorithm's, layer after layer; and marks for the longest of them. */
+/* All layers' rounds, sorted once: base's and the algorithm's, layer after layer; and marks for the longest layer. */
 struct drawing {
     struct timed *sorted;
     bool *taken;
@@ -366,7 +363,7 @@ int exp_ratio_side(const struct exp_ratio *s)
 
 /* ---- rounds ---- */
 
-/* A turn's time, and what the watch made of it. */
+/* A turn's time, and the watch's judgement. */
 struct turn {
     uint64_t ns;
     struct exp_mark mark;
@@ -397,7 +394,7 @@ static int run_one(const struct exp_bench *b, const struct exp_contender *c, str
     return err;
 }
 
-/* Runs a turn, again and again while it is disturbed and may be taken again, and returns the least disturbed. */
+/* Runs a turn, repeats a disturbed turn while the watch allows, and returns the least disturbed turn. */
 static int run_undisturbed(const struct exp_bench *b, const struct exp_contender *c, struct turn *best)
 {
     const struct exp_watch *w = b->watch;

@@ -14,8 +14,7 @@
 /*
  * From version 1 of the tables to version 2: tasks get a hash, processes a table.
  *
- * What is there is taken for right, as version 1 took it. A task whose counts are missing or impossible is to be done
- * again.
+ * Existing results are taken for right, as in version 1. A task with missing or impossible counts is to be done again.
  */
 
 static const char additions[] = "ALTER TABLE task ADD COLUMN hash INTEGER;" EXP_STORE_PROCESS_TABLE;
@@ -73,7 +72,7 @@ static int hash_all(sqlite3_stmt *const statement[N_STATEMENTS])
     return code == SQLITE_DONE ? sqlite3_step(statement[TO_DO]) : code;
 }
 
-/* Gives tables of version 1 what is new: within a transaction. */
+/* Upgrades tables of version 1, within a transaction. */
 static int migrate(struct exp_store *s)
 {
     sqlite3_stmt *statement[N_STATEMENTS] = { NULL };
@@ -154,7 +153,7 @@ static bool is_older(const struct versions *v)
     return v->application == APPLICATION_ID && v->version == EXP_STORE_VERSION - 1;
 }
 
-/* Makes the tables, unless another process was first. */
+/* Makes the tables, unless another process has made them. */
 static int make_tables(struct exp_store *s, void *arg)
 {
     struct versions v;
@@ -185,7 +184,7 @@ static int check(const struct exp_store *s, const struct versions *v, struct exp
     return 0;
 }
 
-/* Brings the tables of an older version up to date, unless another process was first. */
+/* Upgrades the tables of an older version, unless another process has done so. */
 static int update_tables(struct exp_store *s, void *arg)
 {
     struct versions v;
@@ -195,10 +194,7 @@ static int update_tables(struct exp_store *s, void *arg)
     return code == SQLITE_DONE && is_older(&v) ? migrate(s) : code;
 }
 
-/*
- * Makes the tables if the file has none, brings older ones up to date, and checks their version. Returns 0 or -errno
- * with one line in why.
- */
+/* Makes missing tables, upgrades older tables, and checks the version. Returns 0 or -errno with one line in why. */
 static int settle_schema(struct exp_store *s, struct exp_why *why)
 {
     struct versions v;
@@ -220,7 +216,7 @@ enum { BUSY_MS = 60000 };
 
 /* ---- opening and closing ---- */
 
-/* A rollback journal and not a write-ahead log: one file that may be copied, also on file systems that hosts share. */
+/* A rollback journal and not a write-ahead log: one file that may be copied, also on file systems shared by hosts. */
 static const char settings[] = "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";
 
 static int prepare(struct exp_store *s)
@@ -304,7 +300,7 @@ void exp_store_close(struct exp_store *s)
     if (!s)
         return;
     exp_store_heart_end(s);
-    exp_store_transact(s, give_back, NULL, &why); /* if it fails: this process will soon be dead */
+    exp_store_transact(s, give_back, NULL, &why); /* after a failure: this process will soon be dead */
     release(s);
 }
 
@@ -324,12 +320,12 @@ void exp_store_withdraw(struct exp_store *s)
     struct exp_why why;
 
     if (s->is_new)
-        exp_store_transact(s, remove_unused, NULL, &why); /* if it fails: an empty store stays */
+        exp_store_transact(s, remove_unused, NULL, &why); /* after a failure: an empty store stays */
 }
 
 /* ---- tasks ---- */
 
-/* Runs a statement that finds a number. Returns SQLITE_ROW with *id, SQLITE_DONE if there is none. */
+/* Runs a statement that finds a number. Returns SQLITE_ROW with *id, SQLITE_DONE without a number. */
 static int find_id(struct exp_store *s, enum exp_sql sql, int64_t *id)
 {
     int code = exp_store_step(s, sql);
@@ -371,7 +367,7 @@ static void bind_task(struct exp_store *s, enum exp_sql sql, const struct exp_ta
         sqlite3_bind_int64(s->statement[sql], 2 + i, text[i]);
 }
 
-/* Finds a task whose texts get their numbers from text_of. Returns SQLITE_ROW, or SQLITE_DONE if it is not there. */
+/* Finds a task whose texts get their numbers from text_of. Returns SQLITE_ROW, or SQLITE_DONE without a task. */
 static int find_task(struct exp_store *s, const struct exp_task *t, int64_t text[3], int64_t *id,
                      int (*text_of)(struct exp_store *s, const char *text, int64_t *id))
 {
@@ -474,13 +470,13 @@ static int merge(struct exp_store *s, void *arg)
     return code == SQLITE_ROW ? SQLITE_DONE : code;
 }
 
-/* Opens the other store by itself first: its version is checked, and what a killed process left is put right. */
+/* Opens the other store alone first, to check the version and to repair what a killed process left. */
 static int check_part(const char *path, struct exp_why *why)
 {
     struct exp_store *part;
     int err;
 
-    if (access(path, F_OK)) /* opening it would make one */
+    if (access(path, F_OK)) /* opening would make the file */
         return exp_fail(why, -errno, "%s: cannot open: %s", path, strerror(errno));
     err = exp_store_open(&part, path, why);
     exp_store_close(part);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* SQLite's codes are these errors here; others are -EIO. */
+/* Errors for SQLite's codes; any further code is -EIO. */
 static const struct {
     int code, err;
     const char *remedy;

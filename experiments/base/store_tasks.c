@@ -1,4 +1,4 @@
-/* Settles who does what: claims, and the leases that they stand on. Keeps and finds what tasks came to. */
+/* Claims, the leases behind the claims, and the results of tasks. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -17,8 +17,8 @@
 /* ---- leases ---- */
 
 /*
- * Reads field 22 of a process's stat, counted after the command's name, which may hold anything. Returns 0 if there is
- * none. It is its first thread's file, because QEMU's emulators make up the process's for the process itself.
+ * Reads field 22 of a process's stat, counted after the command's name, which may hold any character. Returns 0 without
+ * the field. The file is the first thread's, because QEMU's emulators invent the file of the process.
  */
 static int64_t start_of(int64_t pid)
 {
@@ -68,13 +68,13 @@ static bool is_equal(const struct exp_lease *a, const struct exp_lease *b)
     return a->pid == b->pid && a->started == b->started && !strcmp(a->host, b->host);
 }
 
-/* Tells whether a process can have this number, on a host with this name. */
+/* Tells whether a process can have this number, on this host. */
 static bool is_possible(const struct exp_lease *l)
 {
     return *l->host && l->pid > 0 && l->pid <= INT_MAX;
 }
 
-/* Tells whether the process still runs. One of another host is taken to, unless no process can have such a lease. */
+/* Tells whether the process still runs. A process of another host counts as running, unless the lease is impossible. */
 static bool is_alive(const struct exp_lease *l)
 {
     if (!is_possible(l))
@@ -93,7 +93,7 @@ static double silence_of(const struct exp_claim_rules *rules)
     return rules->silence_s > 0 ? rules->silence_s : EXP_STORE_SILENCE_S;
 }
 
-/* Finds a process that is watched, or begins to watch it. */
+/* Finds a watched process, or begins to watch the process. */
 static struct exp_watched *watch(struct exp_store *s, const struct exp_lease *l, int64_t beat)
 {
     struct exp_watched *w;
@@ -107,7 +107,7 @@ static struct exp_watched *watch(struct exp_store *s, const struct exp_lease *l,
     return w;
 }
 
-/* Returns for how many seconds a process was seen to be silent. */
+/* Returns the observed seconds of silence of a process. */
 static double silence_of_process(struct exp_store *s, const struct exp_lease *l, int64_t beat)
 {
     struct exp_watched *w = watch(s, l, beat);
@@ -117,11 +117,14 @@ static double silence_of_process(struct exp_store *s, const struct exp_lease *l,
     return (double)(ctr_now_ns() - w->since_ns) * 1e-9;
 }
 
-/* ---- a process's lease, renewed for as long as it lives ---- */
+/* ---- this process's lease, renewed while the process lives ---- */
 
 enum { BEAT_S = 5 };
 
-/* Renews the lease, within a transaction. A beat is only compared with the one before: this process's clock will do. */
+/*
+ * Renews the lease, within a transaction. A beat is only compared with the last beat, so this process's clock is
+ * enough.
+ */
 static int renew(struct exp_store *s)
 {
     sqlite3_bind_int64(s->statement[EXP_SQL_RENEW], 1, (int64_t)ctr_now_ns());
@@ -135,7 +138,7 @@ static int beat(struct exp_store *s, void *arg)
     return renew(s);
 }
 
-/* Waits for the time of the next beat. Returns whether there is to be one. */
+/* Waits for the next beat. Returns false at the end. */
 static bool pause_between_beats(struct exp_store_heart *h)
 {
     struct timespec next;
@@ -158,7 +161,7 @@ static void *beat_on(void *store)
     struct exp_why why;
 
     while (pause_between_beats(&s->heart))
-        exp_store_transact(s, beat, NULL, &why); /* if it fails: the next one may not */
+        exp_store_transact(s, beat, NULL, &why); /* after a failure, the next beat may succeed */
     return NULL;
 }
 
@@ -181,7 +184,7 @@ static int start_thread(struct exp_store *s)
     return err;
 }
 
-/* Starts to renew it every few seconds, unless that was done. Returns 0 or -errno with one line in why. */
+/* Starts to renew the lease every few seconds, once. Returns 0 or -errno with one line in why. */
 static int start_heart(struct exp_store *s, struct exp_why *why)
 {
     int err = 0;
@@ -220,7 +223,7 @@ struct claiming {
     bool has_taken;
 };
 
-/* Reads who has a task. */
+/* Reads the owner of a task. */
 static struct exp_lease lease_of_row(sqlite3_stmt *row)
 {
     const char *host = (const char *)sqlite3_column_text(row, 1);
@@ -239,7 +242,7 @@ static bool is_held(struct exp_store *s, sqlite3_stmt *row, const struct exp_cla
     return is_here(&l) || silence_of_process(s, &l, sqlite3_column_int64(row, 4)) < silence_of(rules);
 }
 
-/* Says what may be done with a task whose row has been read. */
+/* Tells whether a task may be claimed, from the task's row. */
 static enum exp_claim claim_of_row(struct exp_store *s, sqlite3_stmt *row, const struct exp_claim_rules *rules)
 {
     const char *state = (const char *)sqlite3_column_text(row, 0);
@@ -415,7 +418,7 @@ static int clear_counts(struct exp_store *s, int64_t id)
 static int write_counts(struct exp_store *s, int64_t id, const struct exp_result *r)
 {
     sqlite3_stmt *add = s->statement[EXP_SQL_ADD_COUNT];
-    int code = clear_counts(s, id); /* there are none but where the file was damaged */
+    int code = clear_counts(s, id); /* only a damaged file has counts here */
 
     for (size_t i = 0; i < r->n && code == SQLITE_DONE; i++) {
         sqlite3_bind_int64(add, 1, id);
@@ -483,7 +486,7 @@ int exp_store_read_counts(sqlite3_stmt *row, struct exp_result *r)
     return code;
 }
 
-/* Holds what was kept of a task. */
+/* The stored result of a task. */
 struct kept {
     bool is_done, has_hash;
     int64_t hash;
@@ -517,7 +520,7 @@ static int read_result(struct exp_store *s, int64_t id, struct exp_result *r)
     return code;
 }
 
-/* Says whether a result that was read is what was kept of the task. */
+/* Checks a result against the stored hash of the task. */
 static int check_result(const struct exp_store *s, const struct exp_task *task, const struct kept *k,
                         const struct exp_result *r, struct exp_why *why)
 {

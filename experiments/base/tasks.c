@@ -57,7 +57,7 @@ static void *do_jobs(void *arg)
         size_t index;
         int err;
 
-        /* Asked before a job is taken: a signal after the last one began spoils nothing. */
+        /* Asked before a job is taken: a signal after the last job began spoils nothing. */
         if (atomic_load(&pool->next) >= pool->n_jobs)
             break;
         if (pool->interrupted && pool->interrupted()) {
@@ -104,9 +104,9 @@ int exp_pool_run(size_t n_jobs, size_t n_threads, exp_pool_job_fn job, void *ctx
     return pool.err;
 }
 
-static const double spacing = 150; /* a commit or claim is followed by so many times its own time without another */
+static const double spacing = 150; /* after a commit or claim, the next one waits for this multiple of its time */
 static const struct timespec wait_for_others = { .tv_nsec = 100000000 };
-static const double said_after = 0.1; /* of the time after which others are taken to be dead */
+static const double said_after = 0.1; /* share of the time after which a silent process is taken for dead */
 
 /* A list of jobs, used from its front. */
 struct queue {
@@ -127,8 +127,8 @@ struct runner {
     struct exp_outcome *outcome; /* not committed yet */
     size_t n_outcomes;
     double next_commit;
-    double waits_since, say_next; /* whom for; 0: does not wait */
-    pthread_mutex_t lock;         /* of all of these */
+    double waits_since, say_next; /* start of the waiting, time of the next message; 0: does not wait */
+    pthread_mutex_t lock;         /* of all members above */
     struct exp_why *why;
 };
 
@@ -204,7 +204,7 @@ static void note_failure(struct runner *r, size_t task, const char *reason)
         exp_say(r->counts->failure, sizeof r->counts->failure, "%s: %s", r->t->task[task].name, reason);
 }
 
-/* Takes a result that was just made, and keeps it until the next commit. Takes it over. */
+/* Takes over a new result, and keeps the result until the next commit. */
 static int settle_one(struct runner *r, size_t task, struct exp_result *result, const char *failure, double seconds)
 {
     struct exp_outcome *o;
@@ -244,7 +244,7 @@ static int settle(struct runner *r, size_t job, struct exp_result *result, const
 
 /* ---- claims ---- */
 
-/* Says what was damaged, the first time. */
+/* Reports damaged results, the first time. */
 static void note_damaged(struct runner *r, const char *what)
 {
     if (!r->counts->n_damaged++ && r->o->progress)
@@ -252,8 +252,8 @@ static void note_damaged(struct runner *r, const char *what)
 }
 
 /*
- * Reads what is stored of a job's tasks. A damaged result is thrown away: by this process, or by another since the
- * claim.
+ * Reads the stored results of a job's tasks. A damaged result is removed: by this process, or by another process since
+ * the claim.
  */
 static int read_stored(struct runner *r, size_t job, struct exp_result *result, bool *is_whole)
 {
@@ -297,7 +297,7 @@ static int take_stored(struct runner *r, size_t job)
     if (!err && is_whole)
         take_all(r, job, result);
     else if (!err)
-        r->open.job[r->open.n++] = job; /* as if it had never been done */
+        r->open.job[r->open.n++] = job; /* as a job never done */
     release_results(r, job, result);
     return err;
 }
@@ -309,7 +309,7 @@ static void count_failed(struct runner *r, size_t job)
     report_end(r, job, false);
 }
 
-/* Puts a job where its claims say. */
+/* Puts a job into the queue that the claims ask for. */
 static int sort_job(struct runner *r, size_t job, const enum exp_claim *claim)
 {
     size_t n_of[EXP_CLAIM_ELSEWHERE + 1] = { 0 };
@@ -317,7 +317,7 @@ static int sort_job(struct runner *r, size_t job, const enum exp_claim *claim)
     for (size_t i = 0; i < n_tasks_of(r, job); i++)
         n_of[claim[i]]++;
     if (n_of[EXP_CLAIM_ELSEWHERE])
-        r->open.job[r->open.n++] = job; /* there is room: it has just left the front */
+        r->open.job[r->open.n++] = job; /* there is room: the job has just left the front */
     else if (n_of[EXP_CLAIM_DONE] == n_tasks_of(r, job))
         return take_stored(r, job);
     else if (n_of[EXP_CLAIM_FAILED])
@@ -327,14 +327,14 @@ static int sort_job(struct runner *r, size_t job, const enum exp_claim *claim)
     return 0;
 }
 
-/* Doubles how many jobs are claimed at once, up to all of them: whoever waits long must not double it to nothing. */
+/* Doubles the number of jobs per claim, up to all jobs, without overflow after long waiting. */
 static void grow_chunk(struct runner *r)
 {
     if (r->chunk < r->t->n_jobs)
         r->chunk *= 2;
 }
 
-/* Claims more jobs the faster the last ones were worked off. */
+/* Claims more jobs, the faster the last jobs were done. */
 static void set_chunk(struct runner *r)
 {
     double passed = now_s() - r->claimed_at;
@@ -345,7 +345,7 @@ static void set_chunk(struct runner *r)
         r->chunk /= 2;
 }
 
-/* Moves what is open to the front of its list. */
+/* Moves the open jobs to the front of the list. */
 static void compact(struct queue *q)
 {
     memmove(q->job, q->job + q->next, (q->n - q->next) * sizeof *q->job);
@@ -353,7 +353,9 @@ static void compact(struct queue *q)
     q->next = 0;
 }
 
-/* Lists the tasks of open jobs, from one to before another, as the store knows them. Returns how many. */
+/*
+ * Lists the tasks of open jobs from `from` to before `end`, by their numbers in the store. Returns the number of tasks.
+ */
 static size_t list_ids(const struct runner *r, size_t from, size_t end, int64_t *id)
 {
     size_t n = 0;
@@ -375,7 +377,7 @@ static int claim_jobs(struct runner *r, size_t n_jobs)
     int64_t *id;
     int err = 0;
 
-    claim = exp_new(n, sizeof *claim); /* all zero: taken, as they are without a store */
+    claim = exp_new(n, sizeof *claim); /* all zero: taken, as without a store */
     id = exp_new(n, sizeof *id);
     list_ids(r, 0, n_jobs, id);
     if (r->o->store)
@@ -391,10 +393,10 @@ static int claim_jobs(struct runner *r, size_t n_jobs)
     return err;
 }
 
-/* Claims jobs until there is one to run, or none that is not elsewhere. */
+/* Claims jobs until a job can run, or until all remaining jobs are elsewhere. */
 static int refill(struct runner *r)
 {
-    size_t left = r->open.n - r->open.next; /* each is looked at once */
+    size_t left = r->open.n - r->open.next; /* each job is looked at once */
     double begun;
     int err = r->o->store ? commit(r) : 0;
 
@@ -450,7 +452,7 @@ static int say_waiting(struct runner *r)
     return err;
 }
 
-/* Says now and then whom it waits for. */
+/* Says now and then which process this process waits for. */
 static int note_waiting(struct runner *r)
 {
     const double silence = r->o->rules.silence_s > 0 ? r->o->rules.silence_s : EXP_STORE_SILENCE_S, now = now_s();
@@ -465,7 +467,7 @@ static int note_waiting(struct runner *r)
     return say_waiting(r);
 }
 
-/* Says what there is to do. */
+/* The next thing to do. */
 enum next { NEXT_JOB, NEXT_WAITS /* others work on all that is left */, NEXT_NOTHING };
 
 static int next_job(struct runner *r, size_t *job, enum next *next)
@@ -506,7 +508,7 @@ static int run_job(struct runner *r, size_t job, const struct exp_pool *pool)
         exp_fail(&why, err, "%s", exp_error_text(err));
     if (err == -ENOMEM)
         exp_fail(r->why, err, "%s", why.text);
-    if (!is_end(err)) /* who stopped the pool has said why */
+    if (!is_end(err)) /* a stopped pool has said why */
         err = settle(r, job, result, err ? why.text : NULL, now_s() - begun);
     pthread_mutex_unlock(&r->lock);
     release_results(r, job, result);

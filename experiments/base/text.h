@@ -10,7 +10,7 @@
 #include "experiments/base/error.h"
 
 struct exp_words {
-    char **word; /* [n], and a NULL behind them: as execv takes them. NULL as long as there are none */
+    char **word; /* [n], then a NULL, as execv takes words. NULL without words */
     size_t n;
 };
 
@@ -18,9 +18,9 @@ struct exp_words {
 void exp_words_add(struct exp_words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Adds the words of a text, split as a shell does: at blanks; what stands in '...' is as it is; in "..." and outside,
- * a backslash takes the next character as it is. Nothing is replaced and nothing executed. Returns 0, or -EINVAL if a
- * quote is not closed.
+ * Adds the words of a text, split as a shell splits: at blanks. Text in '...' is taken literally; in "..." and outside
+ * of quotes, a backslash takes the next character literally. Nothing is replaced and nothing executed. Returns 0, or
+ * -EINVAL for an open quote.
  */
 int exp_words_split(struct exp_words *w, const char *text);
 
@@ -30,8 +30,8 @@ void exp_words_release(struct exp_words *w); /* leaves { 0 } */
 void exp_option_print(FILE *out, const char *key, const char *path);
 
 /*
- * Sentences for a terminal: lines are broken at blanks where they are too long. A line that begins with EXP_LABEL has a
- * word in front, and its rest stands below its own words.
+ * Sentences for a terminal: long lines are broken at blanks. A line that begins with EXP_LABEL starts with a label, and
+ * the broken rest stands below the text, not below the label.
  */
 
 #define EXP_LABEL "  %-12s " /* for a word of at most 12 letters */
@@ -53,13 +53,13 @@ size_t exp_text_character(const char *text, bool *is_plain);
 
 /* Names that stand for files (models and machines), and slips in names. */
 
-const char *exp_last_part(const char *path);                 /* behind the last slash, if there is one */
+const char *exp_last_part(const char *path);                 /* behind the last slash, if any */
 bool exp_name_ends_in(const char *name, const char *suffix); /* and is not the suffix alone */
 
 struct exp_names {
     const char *what;       /* "model" */
-    const char *folder;     /* whose files the names stand for, */
-    const char *suffix;     /* with this appended */
+    const char *folder;     /* the folder of the named files */
+    const char *suffix;     /* appended to the name */
     const char *also;       /* a name without a file, after a blank; or "" */
     const char *else_taken; /* "the path of a .cfg file" */
 };
@@ -67,10 +67,10 @@ struct exp_names {
 /* Ends a clause about a wrong word: ", did you mean vgg16?", or ";" where no known word comes near. */
 void exp_say_meant(struct exp_why *why, const char *word, const char *const *known, size_t n);
 
-/* Writes one line that says that a name is unknown and lists the known ones, as far as they fit. Returns -ENOENT. */
+/* Writes one line that calls a name unknown and lists known names, as far as they fit. Returns -ENOENT. */
 int exp_names_unknown(const struct exp_names *n, const char *name, struct exp_why *why);
 
-/* Adds a name to a comma-separated list from malloc, unless it is there. */
+/* Adds a name to a comma-separated list from malloc, unless the list has the name. */
 void exp_names_add(char **list, const char *name);
 
 /* Whole text files in memory. */
@@ -116,13 +116,16 @@ void exp_text_plain(char *text, size_t *bytes);
  */
 int exp_text_read_plain(char **text, size_t *bytes, const char *path, struct exp_why *why);
 
-/* Reads a file of a folder; "" if it is not there or cannot be read. From malloc. */
+/* Reads a file of a folder; "" if the file is missing or unreadable. From malloc. */
 char *exp_text_of(const char *folder, const char *file);
 
-/* Returns what follows a key in the first line that begins with it; NULL if none does. The line ends as lines do. */
+/*
+ * Returns the text behind a key in the first line that begins with the key; NULL without a line. The result ends at the
+ * end of the whole text.
+ */
 const char *exp_text_after(const char *text, const char *key);
 
-/* Hashes of bytes and files: to tell apart what differs by accident. */
+/* Hashes of bytes and files, against accidental differences. */
 
 /* Adds bytes to a hash, which starts from 0. */
 uint64_t exp_hash_bytes(uint64_t hash, const void *bytes, size_t n);
