@@ -1,4 +1,4 @@
-/* What is wrong with the values of options: what make asks before it builds anything for a question. */
+/* Checks of the values of options, which make asks for before any build for a question. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "experiments/bench/course/options_shared.h"
 #include "experiments/bench/plugin/plugin.h"
 
-/* Puts the variable's name before the one line in why, unless the line has the name. Returns err. */
+/* Puts the variable's name before the line in why, unless the line has the name. Returns err. */
 static int name_variable(const char *variable, int err, struct exp_why *why)
 {
     const struct exp_why said = *why;
@@ -60,7 +60,7 @@ static int check_ukr(const char *name, struct exp_why *why)
     return why_not ? exp_fail(why, -EINVAL, "unknown micro-kernel '%s': %s", name, why_not) : 0;
 }
 
-/* Returns the value of an option that the user gave; "" where the value is the default, or there is no such option. */
+/* Returns the value of an option set by the user; "" for a default value, or without the option. */
 static const char *given(const struct exp_question *q, const void *options, const char *name)
 {
     const char *value = exp_options_text(q->options, options, name);

@@ -20,13 +20,13 @@
 
 /*
  * Programs that are started outside of the project's folder. Layer tables, machines, figures' scripts and recorded
- * numbers are in that folder, or in PREFIX/share/convsim of an installed program, so the program goes there; the paths
- * that the user gave stay what they are.
+ * numbers are in the project's folder, or in PREFIX/share/convsim of an installed program, so the program changes to
+ * this folder; the user's relative paths become absolute.
  */
 
-/* The command line as it reads in the project's folder. */
+/* The command line as the project's folder needs it. */
 struct command_line {
-    char **argv; /* NULL: the program was started there */
+    char **argv; /* NULL: the program was started in the project's folder */
     int argc, n_given;
 };
 
@@ -46,7 +46,7 @@ static bool is_project(const char *folder)
     return true;
 }
 
-/* Appends what `make install` puts the project's data into, below PREFIX. Returns whether it fits. */
+/* Appends the folder of the installed data, below PREFIX. Returns whether the path fits. */
 static bool append_data(char folder[static PATH_MAX])
 {
     size_t length = strlen(folder);
@@ -56,8 +56,8 @@ static bool append_data(char folder[static PATH_MAX])
 }
 
 /*
- * Stores the nearest folder around this program that is the project's, or has its installed data. Returns whether there
- * is one.
+ * Stores the nearest folder above this program that is the project's or has the installed data. Returns whether there
+ * is a folder.
  */
 static bool find_project(char folder[static PATH_MAX])
 {
@@ -74,7 +74,7 @@ static bool find_project(char folder[static PATH_MAX])
     return false;
 }
 
-/* Tells whether a name, up to its length, is a path: as exp_model_find and exp_machine_find do. */
+/* Tells whether a name, up to `length`, is a path, as exp_model_find and exp_machine_find decide. */
 static bool is_path(const char *name, size_t length)
 {
     static const char *const endings[] = { ".csv", ".txt", ".log", ".onnx", ".cfg", ".c", ".so" };
@@ -95,7 +95,7 @@ static void print_path(const char *path, size_t length, const char *folder, FILE
     fprintf(out, "%s%s%.*s", *path == '/' ? "" : folder, *path == '/' ? "" : "/", (int)length, path);
 }
 
-/* Prints comma-separated names, those that are paths from the root on. Of MODEL:NAME, only MODEL may be one. */
+/* Prints comma-separated names, and each path as an absolute path. In MODEL:NAME, only MODEL may be a path. */
 static void print_names(const char *list, const char *folder, FILE *out)
 {
     while (*list) {
@@ -111,7 +111,7 @@ static void print_names(const char *list, const char *folder, FILE *out)
     }
 }
 
-/* Returns NAME=VALUE with paths from the root on, from malloc. */
+/* Returns NAME=VALUE with absolute paths, from malloc. */
 static char *from_root(const struct exp_options_path *path, const char *folder)
 {
     char *text = NULL;
@@ -137,7 +137,7 @@ static size_t count_paths(const struct exp_option *table, const void *options)
     return n;
 }
 
-/* Makes the command line anew, and appends all paths, from the root on: the last of a name counts. */
+/* Copies the command line, and appends all paths as absolute paths: the last value of a name counts. */
 static void take_over(struct command_line *e, const struct exp_option *table, const void *options, int argc,
                       char **argv, const char *folder)
 {
@@ -152,8 +152,8 @@ static void take_over(struct command_line *e, const struct exp_option *table, co
 }
 
 /*
- * Goes to the project's folder, which is found by where the program is, unless this is one. The options of the table
- * were read from argv. Returns 0; -ENOENT with one line in why if there is none; -errno of going there.
+ * Changes to the project's folder, found from the program's path, unless the program runs there. The options of the
+ * table were read from argv. Returns 0; -ENOENT with one line in why without a folder; -errno of changing the folder.
  */
 static int enter_project(struct command_line *e, const struct exp_option *table, const void *options, int argc,
                          char **argv, struct exp_why *why)
@@ -173,7 +173,7 @@ static int enter_project(struct command_line *e, const struct exp_option *table,
     return chdir(project) ? exp_fail(why, -errno, "cannot go to '%s': %s", project, strerror(errno)) : 0;
 }
 
-/* Releases it; a half-built one is fine. */
+/* Releases a command line; a half-built command line is fine. */
 static void release_command_line(struct command_line *e)
 {
     for (int i = e->n_given; i < e->argc; i++)
@@ -213,7 +213,7 @@ static int read_options(struct course *c, int argc, char **argv)
     return exp_options_parse(&of, options_of(c), &c->asked, argc, argv, why_of(c));
 }
 
-/* Goes to the project's folder. The options are read again if that changes what they say. */
+/* Changes to the project's folder, and reads the options again if paths became absolute. */
 static int enter(struct course *c, int argc, char **argv)
 {
     int err = enter_project(&c->line, c->question->options, options_of(c), argc, argv, why_of(c));
@@ -245,7 +245,7 @@ static const struct sim_machine *machine_of(const struct course *c)
     return at ? (const struct sim_machine *)(const void *)(c->session + at) : NULL;
 }
 
-/* Returns the models that the results are of. */
+/* Returns the models of the results. */
 static const struct exp_model *models_of(const struct course *c, size_t *n)
 {
     const struct exp_question *q = c->question;
@@ -265,7 +265,7 @@ static bool has_results(const struct course *c)
     return c->question->place && c->question->results_at && !results_of(c)->leaves_none;
 }
 
-/* Finds the place of the results, and opens them, unless the question did. */
+/* Finds the place of the results and opens the results, unless the question has done so. */
 static int open_results(const struct course *c)
 {
     struct exp_results *r = results_of(c);
@@ -299,7 +299,7 @@ static int write_results(const struct course *c)
     return err;
 }
 
-/* Sets what all figures know. */
+/* Sets the variables of all figures. */
 static void set_common(struct exp_variables *v, const char *what)
 {
     exp_variables_set(v, EXP_PLOT_SCRIPTS_VARIABLE, EXP_FIGURES_DIR);
@@ -307,7 +307,7 @@ static void set_common(struct exp_variables *v, const char *what)
     exp_variables_of_algos(v);
 }
 
-/* Draws the figures that the record names, and lists them. */
+/* Draws the record's figures, and lists the files. */
 static int draw_all(const struct exp_question *q, const struct exp_results *r, const struct exp_variables *v,
                     struct exp_why *why)
 {
@@ -341,7 +341,7 @@ static int draw(const struct course *c)
     return err;
 }
 
-/* Says where the results are, and the answer, unless the question does. */
+/* Says where the results are, and the answer, unless the question does so. */
 static int answer(const struct course *c)
 {
     const struct exp_question *q = c->question;
@@ -386,7 +386,7 @@ static struct exp_crew *crew_of(const struct course *c)
     return (struct exp_crew *)(void *)(c->session + c->question->crew_at);
 }
 
-/* Tells whether jobs of a cluster do the work of this process. */
+/* Tells whether jobs of a cluster do this process's work. */
 static bool is_launched(const struct course *c)
 {
     return c->question->jobs && number(c, "LAUNCHER") == EXP_LAUNCH_SLURM && !crew_of(c)->n_shares;
@@ -416,7 +416,7 @@ static int open_store(const struct course *c)
     return err;
 }
 
-/* Has a job do all of the run, which makes the results. */
+/* Has one job do the whole run, including the results. */
 static int launch_run(const struct course *c)
 {
     const struct exp_slurm_request request = request_of(c);
@@ -427,7 +427,7 @@ static int launch_run(const struct course *c)
     return err ? err : exp_slurm_run_whole(&request, crew_of(c)->store, why_of(c));
 }
 
-/* Has jobs do the tasks that have no result. */
+/* Has jobs do the tasks without a result. */
 static int launch_tasks(const struct course *c, const struct exp_tasks *tasks, double seconds)
 {
     const struct exp_crew *crew = crew_of(c);
@@ -479,7 +479,7 @@ static int do_tasks(const struct course *c)
     return err;
 }
 
-/* Reads a whole number of at most so many digits, and the character behind it, which must be `end`. */
+/* Reads a whole number of few digits, and the character `end` behind the number. */
 static bool read_digits(const char **at, size_t *value, char end)
 {
     enum { MOST_DIGITS = 9 };
@@ -492,7 +492,7 @@ static bool read_digits(const char **at, size_t *value, char end)
     return true;
 }
 
-/* Reads SHARE, "2/8"; *n_shares is 0 without one. */
+/* Reads SHARE, "2/8"; *n_shares is 0 without SHARE. */
 static int read_share(size_t *share, size_t *n_shares, const char *text, const char *store, struct exp_why *why)
 {
     const char *at = text;
@@ -507,7 +507,7 @@ static int read_share(size_t *share, size_t *n_shares, const char *text, const c
     return 0;
 }
 
-/* Says whether this is a share, which leaves no results. */
+/* Tells whether the run is a share. A share leaves no results. */
 static int take_share(const struct course *c)
 {
     struct exp_crew *crew = crew_of(c);
@@ -602,7 +602,7 @@ static int obey(const struct course *c)
     return 0;
 }
 
-/* Runs it, and releases all but the session. Returns the exit status. */
+/* Runs the question, and releases everything but the session. Returns the exit status. */
 static int run(struct course *c, int argc, char **argv)
 {
     const struct exp_question *q = c->question;

@@ -1,6 +1,6 @@
 /*
- * Every question, by its name: `bench judge MODEL=vgg16`. `bench` alone lists them, and `bench --columns` explains the
- * files of all. A link to this program that has a question's name asks that question.
+ * Every question, by name: `bench judge MODEL=vgg16`. `bench` alone lists the questions, and `bench --columns` explains
+ * the files of all questions. A link to this program with a question's name asks this question.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void list(FILE *out)
         fprintf(out, "  %-12s %s\n", (*q)->name, (*q)->asks);
 }
 
-/* Prints what the columns of all questions' files mean: results/columns.md ends with it. */
+/* Prints the meaning of the columns of all questions' files, the end of results/columns.md. */
 static void document(FILE *out)
 {
     for (const struct exp_question *const *q = exp_questions; *q; q++) {
@@ -53,8 +53,8 @@ static void document(FILE *out)
 }
 
 /*
- * Goes on as bench-papers, beside this program, which knows the questions of the finished papers, too. Returns if there is
- * no bench-papers, or this is bench-papers.
+ * Continues as bench-papers, beside this program, which knows the questions of the finished papers, too. Returns
+ * without a program bench-papers, or in bench-papers.
  */
 static void hand_over(char **argv)
 {
@@ -98,7 +98,7 @@ static void tell_wants(const struct exp_question *q, FILE *out)
     }
 }
 
-/* Prints what a record says: the facts that .ci/facts explains. */
+/* Prints a record: facts explained in .ci/facts. */
 static void tell(const struct exp_question *q, FILE *out)
 {
     const char *target = exp_question_target(q);
@@ -123,7 +123,7 @@ static void tell(const struct exp_question *q, FILE *out)
     exp_options_facts(&of, q->name, out);
 }
 
-/* Prints what make, its help, manuals and tab completion know of questions and algorithms (.ci/facts). */
+/* Prints all facts about questions and algorithms for make, help, manuals and tab completion (.ci/facts). */
 static void tell_facts(FILE *out)
 {
     for (const struct exp_question *const *q = exp_questions; *q; q++)
@@ -132,7 +132,7 @@ static void tell_facts(FILE *out)
     exp_unsupported_tell(out);
 }
 
-/* Prints what is wrong with `make TARGET NAME=VALUE ...`, words[0] being TARGET; nothing if all is well. */
+/* Prints the errors of `make TARGET NAME=VALUE ...`, with TARGET in words[0]; nothing without an error. */
 static int check(const struct exp_question *q, int n, char **words)
 {
     struct exp_why why;
@@ -169,7 +169,10 @@ static int refuse(const char *name)
     return EXP_EXIT_BAD_INPUT;
 }
 
-/* Asks a question. Its options follow words[0], which becomes its name: base/slurm.h starts the same again. */
+/*
+ * Asks a question. The options follow words[0], which becomes the question's name: base/slurm.h starts the command line
+ * again.
+ */
 static int ask(const struct exp_question *q, int n, char **words)
 {
     char **argv = exp_new((size_t)n + 1, sizeof *argv), *name = exp_copy_text(q->name);

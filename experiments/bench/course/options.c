@@ -31,7 +31,7 @@ static bool is_flag(const struct exp_option *o)
     return o->kind == EXP_OPTION_FLAG || o->kind == EXP_OPTION_QUERY;
 }
 
-/* Prints a help text, with names where it has a mark for them. */
+/* Prints a help text, with names in place of marks. */
 static void print_help(const char *text, FILE *out)
 {
     static const struct {
@@ -173,7 +173,7 @@ struct reading {
     char **argv;
 };
 
-/* Says which option was meant, if one comes near. */
+/* Writes an error about an unknown option, with a similar option if there is one. */
 static int unknown(const struct exp_options_of *of, const char *arg, size_t name_length, struct exp_why *why)
 {
     const char *known[128], *why_not;
@@ -197,7 +197,7 @@ static int unknown(const struct exp_options_of *of, const char *arg, size_t name
     return -EINVAL;
 }
 
-/* Reads a flag of every program, or one of the table's. Returns whether it is one. */
+/* Reads a flag of every program, or a flag of the table. Returns whether arg is a flag. */
 static bool read_flag(const struct reading *r, const char *arg)
 {
     static const struct flag *const common[] = { &help, &columns };
@@ -218,7 +218,7 @@ static bool read_flag(const struct reading *r, const char *arg)
     return false;
 }
 
-/* Finds the option that is called so: MACHINE, or machine behind two dashes. */
+/* Finds an option by name: MACHINE, or machine behind two dashes. */
 static const struct exp_option *find_option(const struct exp_option *table, const char *name, size_t length,
                                             bool has_dashes)
 {
@@ -229,7 +229,7 @@ static const struct exp_option *find_option(const struct exp_option *table, cons
     return NULL;
 }
 
-/* Reads the argument at *i, and the one behind it if that is its value; *i becomes the last one that was read. */
+/* Reads the argument at *i, and the next argument if it is the value; *i becomes the last argument read. */
 static int read_argument(const struct reading *r, int *i, struct exp_why *why)
 {
     const char *arg = r->argv[*i];
@@ -250,7 +250,7 @@ static int read_argument(const struct reading *r, int *i, struct exp_why *why)
     return read_value(r->options, o, r->argv[++*i], why);
 }
 
-/* Tells whether one of some options, "LAYER|MODEL=example", is not its default. */
+/* Tells whether an option of "LAYER|MODEL=example" differs from its default. */
 static bool is_given(const struct exp_option *table, const void *options, const char *names)
 {
     for (const char *at = names;; at++) {
@@ -269,7 +269,7 @@ static bool is_given(const struct exp_option *table, const void *options, const 
     }
 }
 
-/* Names an option that must be given, and is not. */
+/* Names a required option that is missing. */
 static int check_needs(const struct reading *r, struct exp_why *why)
 {
     if (!r->of->needs || r->asked->helps || r->asked->documents || r->asked->queries)

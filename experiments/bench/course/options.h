@@ -1,6 +1,6 @@
 /*
- * Options of a question: NAME=VALUE on its command line, which the Makefile fills from its variables. Each question has
- * a struct of its own for them, and a table with a line for each:
+ * Options of a question: NAME=VALUE on the command line, which the Makefile fills from its variables. Each question has
+ * a struct for its options, and a table with a line for each option:
  *
  *     #define OPTIONS struct options
  *     static const struct exp_option options[] = {
@@ -9,8 +9,8 @@
  *         EXP_OPTIONS_END,
  *     };
  *
- * Each of these macros makes one line of the table. Make knows the names, and `make help` prints the help, by what
- * `bench --facts` says of the table. In the help, @algos@ and @default_algos@ stand for names of algos.def.
+ * Each macro makes one line of the table. Make knows the names, and `make help` prints the help, from `bench --facts`.
+ * In the help, @algos@ and @default_algos@ stand for names of algos.def.
  */
 #ifndef EXPERIMENTS_BENCH_COURSE_OPTIONS_H
 #define EXPERIMENTS_BENCH_COURSE_OPTIONS_H
@@ -23,13 +23,13 @@
 #include "experiments/base/outdir.h"
 
 enum exp_option_kind {
-    EXP_OPTION_FLAG,   /* is there or not: bool */
-    EXP_OPTION_QUERY,  /* the same, and what it asks for needs no other option */
-    EXP_OPTION_NUMBER, /* unsigned, as the next */
-    EXP_OPTION_WORD,   /* of some words, the number of the one that is given */
-    EXP_OPTION_TEXT,   /* const char *, as all that follow */
+    EXP_OPTION_FLAG,   /* given or not: bool */
+    EXP_OPTION_QUERY,  /* a flag whose answer needs no further option */
+    EXP_OPTION_NUMBER, /* unsigned, also for a word */
+    EXP_OPTION_WORD,   /* index of a word in the list of words */
+    EXP_OPTION_TEXT,   /* const char *, also in the kinds below */
     EXP_OPTION_PATH,   /* of a file or folder; EXP_NO_FILE: none */
-    EXP_OPTION_FOLDER, /* the same, and its default is in the folder where the program is started, too */
+    EXP_OPTION_FOLDER, /* a path whose default is also in the folder where the program is started */
     EXP_OPTION_NAMES,  /* names or paths, comma-separated */
 };
 
@@ -44,10 +44,10 @@ struct exp_option {
     unsigned number;                       /* default of numbers and words */
     unsigned least, most;                  /* of numbers */
     const char *words[EXP_OPTION_N_WORDS]; /* of words */
-    bool is_made;                          /* the Makefile hands the value over by itself */
+    bool is_made;                          /* the Makefile sets the value */
 };
 
-/* A number's default: as many as this computer has cores. */
+/* A number's default: this computer's number of cores. */
 enum { EXP_ALL_CORES = 1 << 30 };
 
 #define EXP_FIELD(name_, help_, kind_, field_)                                                                         \
@@ -99,51 +99,51 @@ enum { EXP_ALL_CORES = 1 << 30 };
         .name = NULL                                                                                                   \
     }
 
-/* Says what a command line asks for beside the work. */
+/* Wishes of a command line beside the work. */
 struct exp_options_asked {
     bool helps;     /* --help */
     bool documents; /* --columns */
     bool queries;   /* an option of kind EXP_OPTION_QUERY */
 };
 
-/* Says who has these options. */
+/* The owner of the options. */
 struct exp_options_of {
-    const char *program; /* its name in messages */
+    const char *program; /* the program's name in messages */
     const struct exp_option *table;
     const char *const *needs; /* of struct exp_question */
-    bool has_columns;         /* it knows --columns */
+    bool has_columns;         /* knows --columns */
 };
 
 /*
- * Fills the struct of a table from argv, whose first word is not read. MACHINE=host may be written as --machine=host or
- * --machine host, too. An empty variable ("NAME=") stands for the default, the last of a name counts. Returns 0, or
- * -EINVAL with one line in why. Strings point into argv.
+ * Fills the struct of a table from argv; argv[0] is not read. MACHINE=host may be written as --machine=host or
+ * --machine host, too. An empty variable ("NAME=") stands for the default, and the last value of a name counts. Returns
+ * 0, or -EINVAL with one line in why. Strings point into argv.
  */
 int exp_options_parse(const struct exp_options_of *of, void *options, struct exp_options_asked *asked, int argc,
                       char **argv, struct exp_why *why);
 
-/* Returns the value of a text, path or list of names; "" if the table has none of that name. */
+/* Returns the value of a text, path or list of names; "" if the table lacks the name. */
 const char *exp_options_text(const struct exp_option *table, const void *options, const char *name);
 
-/* Returns the value of a number or word; 0 if the table has none of that name. */
+/* Returns the value of a number or word; 0 if the table lacks the name. */
 unsigned exp_options_number(const struct exp_option *table, const void *options, const char *name);
 
-/* A file or folder that the user named, or a list of names some of which may be paths. */
+/* A file or folder named by the user, or a list of names that may contain paths. */
 struct exp_options_path {
     const char *name, *value;
     bool are_names;
 };
 
 /*
- * Finds the next such option from number *at on, 0 at first, and folders in any case. Paths that are defaults are not
- * the user's. Returns false behind the last.
+ * Finds the next path of the user from number *at on, 0 at first; also each folder. A default path is not the user's.
+ * Returns false behind the last path.
  */
 bool exp_options_next_path(const struct exp_option *table, const void *options, size_t *at,
                            struct exp_options_path *path);
 
 void exp_options_usage(const struct exp_options_of *of, FILE *out);
 
-/* Prints a line for each option, and for each word and range of an option: the facts that .ci/facts explains. */
+/* Prints a line for each option, and for each word and range of an option: facts explained in .ci/facts. */
 void exp_options_facts(const struct exp_options_of *of, const char *question, FILE *out);
 
 #endif

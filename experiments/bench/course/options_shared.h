@@ -1,6 +1,6 @@
 /*
- * Options that several questions have, in groups, and what they mean. A question names a group in its table
- * (options.h) and has the group's fields in its struct.
+ * Options that several questions have, in groups, and the meaning of their values. A question names a group in its
+ * table (options.h) and has the group's fields in its struct.
  */
 #ifndef EXPERIMENTS_BENCH_COURSE_OPTIONS_SHARED_H
 #define EXPERIMENTS_BENCH_COURSE_OPTIONS_SHARED_H
@@ -10,7 +10,7 @@
 #include "experiments/base/stats.h"
 #include "experiments/bench/course/options.h"
 
-/* ---- what is asked about ---- */
+/* ---- the subject ---- */
 
 #define EXP_PLAN_OPTION                                                                                                \
     EXP_PATH("PLAN", "a file of plans as JSON (sconv-plan --json writes one): algorithm sconv_plan does what it says", \
@@ -90,7 +90,7 @@
                  "SCONV_TUNE says",                                                                                    \
                  wisdom, "")
 
-/* ---- how it is run ---- */
+/* ---- the run ---- */
 
 #define EXP_CACHE_OPTION                                                                                               \
     EXP_WORD("CACHE",                                                                                                  \
@@ -118,7 +118,7 @@
     EXP_NUMBER("JOBS", "threads for verification and replay (default: all cores); timing uses one", jobs,              \
                EXP_ALL_CORES, 1, 1000000)
 
-/* ---- what is kept, and by whom it is done ---- */
+/* ---- the store and the workers ---- */
 
 #define EXP_STORE_OPTION                                                                                               \
     EXP_PATH("STORE",                                                                                                  \
@@ -144,7 +144,7 @@
              ""),                                                                                                      \
         EXP_NUMBER("SHARES", "jobs of the cluster (default 8)", shares, 8, 1, 1000)
 
-/* ---- what the Makefile knows ---- */
+/* ---- values set by the Makefile ---- */
 
 #define EXP_GUEST_OPTIONS                                                                                              \
     EXP_MADE_PATH("OBSERVER", "path of the emulator's plugin (the Makefile knows)", observer),                         \
@@ -158,7 +158,7 @@
 
 #define EXP_COMMIT_OPTION EXP_MADE_TEXT("COMMIT", "recorded in every result", commit)
 
-/* Where results of models go: the folder in RESULTS that theirs lie in. */
+/* The place of results of models: the folder below RESULTS. */
 #define EXP_RESULTS_OPTIONS(place)                                                                                     \
     EXP_FOLDER("RESULTS",                                                                                              \
                "folder for results (default results); this goes to RESULTS/" place "/<models>/ (a name, names joined " \
@@ -166,32 +166,32 @@
                results, "results"),                                                                                    \
         EXP_COMMIT_OPTION
 
-/* ---- what they mean ---- */
+/* ---- meanings ---- */
 
-/* Says why there are no times with TIMING=0. */
+/* The reason for missing times with TIMING=0. */
 #define EXP_UNTIMED "TIMING=0 was asked for"
 
-enum exp_clock { EXP_CLOCK_CPU, EXP_CLOCK_WALL }; /* the thread's own time, or everybody's */
+enum exp_clock { EXP_CLOCK_CPU, EXP_CLOCK_WALL }; /* the thread's own time, or wall time */
 
-/* Says who runs the simulations of a sweep: this program, or jobs of a cluster. */
+/* Where a question's tasks run: in this program, or in jobs of a cluster. */
 enum exp_launcher { EXP_LAUNCH_HERE, EXP_LAUNCH_SLURM };
 
-/* Says which layers run under emulation (observe/observe.h). */
+/* The layers that run under emulation (observe/observe.h). */
 enum exp_observe_mode {
     EXP_OBSERVE_NONE,
     EXP_OBSERVE_SAMPLE, /* layers of equal shape share one observation */
     EXP_OBSERVE_ALL,
-    EXP_OBSERVE_AUTO, /* as sample, where no counters count the machine, and within a limit of time */
+    EXP_OBSERVE_AUTO, /* as EXP_OBSERVE_SAMPLE, if no counters count the machine, and within a limit of time */
 };
 
-/* Reads the clock that was asked for, and what it is called: enum exp_clock. */
+/* Return the function that reads the clock (enum exp_clock), and the clock's name. */
 uint64_t (*exp_clock_of(unsigned clock))(void);
 const char *exp_clock_name(unsigned clock);
 
-/* Returns how long disturbed timings may be taken again: LIMIT in seconds, whatever REPS says; 0 with RULER=0. */
+/* Returns how long disturbed timings may be repeated: LIMIT in seconds, whatever REPS says; 0 with RULER=0. */
 uint64_t exp_ruler_limit_ns(unsigned ruler, unsigned limit);
 
-/* Returns REPS rounds; of 0, from `least` to `most` within LIMIT, in seconds. */
+/* Returns REPS rounds; for REPS=0, from `least` to `most` rounds within LIMIT, in seconds. */
 struct exp_rounds exp_rounds_of(unsigned reps, size_t least, size_t most, unsigned limit);
 
 #endif

@@ -43,7 +43,10 @@ int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_mac
     return err;
 }
 
-/* Reads what follows a key in the first line of a folder's file that begins with it; "" if none. From malloc. */
+/*
+ * Reads the text behind a key in the first line of a folder's file that begins with the key; "" without a line. From
+ * malloc.
+ */
 static char *read_after(const char *folder, const char *file, const char *key)
 {
     char *text = exp_text_of(folder, file);
@@ -61,7 +64,7 @@ static bool is_same_file(const char *a, const char *b)
     return !strcmp(a, b) || (!stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino);
 }
 
-/* Returns a machine as text; NULL if it cannot be had. From malloc. */
+/* Returns a machine as text, from malloc; NULL on failure. */
 static char *machine_text(const struct sim_machine *m)
 {
     char *text = NULL;
@@ -89,7 +92,7 @@ static bool is_equal(const char *cfg, const struct sim_machine *m)
     return equal;
 }
 
-/* Checks whether results of machine m, which MACHINE=`which` named, may stand in a folder. */
+/* Checks whether results of machine m, named by MACHINE=`which`, may stand in a folder. */
 static int check_machine(const char *path, const struct sim_machine *m, const char *which, struct exp_why *why)
 {
     char *cfg = exp_format("%s/" SIM_MACHINE_FILE, path), *origin = exp_machine_origin(which);
@@ -126,7 +129,7 @@ static int print_models(const void *results, FILE *out)
     return 0;
 }
 
-/* Tells whether two files can be read and hold the same bytes. */
+/* Tells whether two files are readable and equal byte for byte. */
 static bool is_same_text(const char *a, const char *b)
 {
     FILE *f = fopen(a, "r"), *g = fopen(b, "r");
@@ -144,7 +147,7 @@ static bool is_same_text(const char *a, const char *b)
     return is_same;
 }
 
-/* Checks the same for a layer table: its folder has none, the same file, or one with the same content. */
+/* Checks a layer table: the folder must have no table of this name, this file, or a file of equal content. */
 static int check_model(const char *path, const struct exp_model *model, struct exp_why *why)
 {
     char *file = exp_format("%s/" MODELS_FILE, path), *key = exp_format("%s: ", model->name);
@@ -162,7 +165,7 @@ static int check_model(const char *path, const struct exp_model *model, struct e
     return err;
 }
 
-/* Checks the same for the patterns of LAYERS=: two of them may make one name. */
+/* Checks the patterns of LAYERS=: two patterns may make one name. */
 static int check_layers(const char *path, const char *layers, struct exp_why *why)
 {
     char *there = read_after(path, MODELS_FILE, layers_key);
@@ -175,7 +178,7 @@ static int check_layers(const char *path, const char *layers, struct exp_why *wh
     return err;
 }
 
-/* Checks whether results of so many layers (0: all) would replace those of more. */
+/* Checks that results of `sample` layers (0: all) do not replace results of more layers. */
 static int check_sample(const char *path, unsigned sample, struct exp_why *why)
 {
     char *there = read_after(path, MODELS_FILE, sample_key);
@@ -192,7 +195,7 @@ static int check_sample(const char *path, unsigned sample, struct exp_why *why)
 
 /* ---- times ---- */
 
-/* Tells whether a table's text has a row below its comments and the names of its columns. */
+/* Tells whether a table's text has a row below the comments and the header. */
 static bool has_rows(const char *text)
 {
     size_t n = 0;
@@ -203,8 +206,8 @@ static bool has_rows(const char *text)
 }
 
 /*
- * Checks whether a run without times may replace what a folder holds. Results from before models.txt said so have timed
- * repetitions in samples.csv.
+ * Checks whether a run without times may replace a folder's results. Results older than the note in models.txt have
+ * their timed repetitions in samples.csv.
  */
 static int check_times(const char *path, const char *untimed, struct exp_why *why)
 {
@@ -223,7 +226,7 @@ static int check_times(const char *path, const char *untimed, struct exp_why *wh
 
 /* ---- the path ---- */
 
-/* Prints what somebody asked for so that no shell takes any of it for its own, and no folder is hidden. */
+/* Prints a user's text without characters special to a shell, never as the name of a hidden folder. */
 static void print_asked(const char *text, size_t length, FILE *out)
 {
     static const char kept[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,-";
@@ -258,7 +261,7 @@ const struct exp_results_layout exp_results_of_models = { "", false, "layers.csv
 
 static const char all_models[] = "all", parts[] = "parts"; /* parts: of paper */
 
-/* Tells whether a question's results lie in a folder of that name. */
+/* Tells whether a question's results lie in a folder of this name. */
 static bool is_taken(const struct exp_results_layout *own, const char *name)
 {
     for (const struct exp_question *const *q = exp_questions; *q && !*own->folder; q++) {
@@ -286,10 +289,10 @@ static int check_name(const struct exp_results_layout *layout, const struct exp_
     return 0;
 }
 
-/* File systems take names of 255 bytes; hidden siblings (base/outdir.h) need some of them. */
+/* File systems take names of 255 bytes; hidden siblings (base/outdir.h) need a part of the length. */
 enum { LONGEST_NAME = 200 };
 
-/* Shortens a name that no file system would take; what tells it from others is kept as a number (FNV-1a). */
+/* Shortens a name that is too long for a file system; a hash of the whole name (FNV-1a) keeps names distinct. */
 static void shorten(char *name)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -312,7 +315,7 @@ static void print_chosen(const char *asked, const char *layers, const struct exp
     print_layers(layers, out);
 }
 
-/* Returns what results are called; of no model, what was asked for. From malloc. */
+/* Returns the name of results; without models, the user's text. From malloc. */
 static char *name_of(const struct exp_results_place *p, const struct exp_model *model, size_t n)
 {
     char *name = NULL;
@@ -337,7 +340,7 @@ char *exp_results_name(const char *asked, const char *layers, const struct exp_m
     return name_of(&p, model, n);
 }
 
-/* Names of files that lie where the folders of machines do. */
+/* Names of files beside the folders of machines. */
 static const char *const files_of_results[] = { "store.sqlite", "store.sqlite-journal", "store.sqlite.parts",
                                                 "report.html" };
 
@@ -417,7 +420,7 @@ void exp_results_release(struct exp_results *r)
     *r = (struct exp_results){ 0 };
 }
 
-/* Tells whether the sources are those of a commit: what was changed since has no name. */
+/* Tells whether the sources are a commit without changes: changed sources have no name. */
 static bool is_named(const char *commit)
 {
     return *commit && !strstr(commit, "-dirty");

@@ -1,13 +1,13 @@
 /*
- * Results lie here:
+ * The place of results:
  *
- *     <RESULTS>/<machine>/<model>/             an experiment's
- *     <RESULTS>/<machine>/<folder>/<models>/   those of a question whose record names a folder (question.h)
+ *     <RESULTS>/<machine>/<model>/             results of an experiment
+ *     <RESULTS>/<machine>/<folder>/<models>/   results of a question whose record names a folder (question.h)
  *
- * <models> is the name of a single model, "all" for the whole set (MODEL=all), and the names of any other list of
- * models, joined by "+". Layers that LAYERS= chose have folders of their own: a comma and the patterns follow the name,
- * "vgg16,conv5_1"; characters that mean something to a shell become "~". Likewise <model>. In such a folder,
- * machine.cfg is the machine that was simulated, and models.txt names the layer tables.
+ * <models> is the name of a single model, "all" for the whole set (MODEL=all), or the names of any further list of
+ * models, joined by "+". Layers chosen by LAYERS= have folders of their own: a comma and the patterns follow the name,
+ * "vgg16,conv5_1"; characters with a meaning for a shell become "~". <model> is made likewise. In each folder,
+ * machine.cfg is the simulated machine, and models.txt names the layer tables.
  */
 #ifndef EXPERIMENTS_BENCH_COURSE_RESULTS_H
 #define EXPERIMENTS_BENCH_COURSE_RESULTS_H
@@ -22,105 +22,101 @@
 #include "sim/machine/machine.h"
 
 /*
- * Whose results a folder holds. machine.cfg is the simulated machine and names the file that it is from; models.txt
- * names the layer tables, a line "name: path" each, what LAYERS= chose of them, and says whether anything was timed.
- * Results of another file of the same name are not replaced, nor times by results without any.
+ * The origin of a folder's results. machine.cfg is the simulated machine with the name of its file; models.txt names
+ * the layer tables, a line "name: path" each, and the layers chosen by LAYERS=, and says whether anything was timed.
+ * Results of a different file of equal name are not replaced, and results with times are not replaced by results
+ * without times.
  */
 
 /* Writes machine.cfg. Returns as exp_outdir_write. */
 int exp_results_write_machine(const struct exp_outdir *dir, const struct sim_machine *m, const char *which,
                               struct exp_why *why);
 
-/* An experiment's results, which lie in the models' own folders. */
+/* Results of an experiment, in the models' own folders. */
 extern const struct exp_results_layout exp_results_of_models;
 
-/* Decides where results lie, as the user asked for it. */
+/* The place of results, from the user's options. */
 struct exp_results_place {
     const struct exp_results_layout *layout;
     const void *options;        /* for layout->print */
     const char *results;        /* RESULTS */
     const char *model, *layers; /* MODEL and LAYERS, for results of models */
-    const char *machine;        /* MACHINE, where one is simulated */
+    const char *machine;        /* MACHINE, if a machine is simulated */
 };
 
-/* A program's results: written aside, and put in their place when they are complete. Starts as { 0 }. */
+/* A program's results: written aside, and moved into place when complete. Starts as { 0 }. */
 struct exp_results {
-    char *path;            /* where they will lie, or lie; NULL until found */
-    struct exp_outdir dir; /* where they are written meanwhile */
+    char *path;            /* the final place; NULL until found */
+    struct exp_outdir dir; /* the place of the unfinished files */
     const char *marker;    /* of exp_outdir */
     const struct exp_model *model;
     size_t n_models;
-    const char *layers;      /* the patterns that chose them; "": all */
+    const char *layers;      /* patterns of the chosen layers; "": all */
     const char *why_untimed; /* exp_results_time */
     bool is_timed;
-    const unsigned *sample; /* layers of the parts that take long, 0: all; set before opening. NULL: no such parts */
-    bool leaves_none;       /* set before opening: this run has other ends than results */
+    const unsigned *sample; /* number of layers in slow parts, 0: all; set before opening. NULL: no slow parts */
+    bool leaves_none;       /* set before opening: this run leaves no results */
     bool is_open;
 };
 
 /*
- * Finds the place for what a program makes of models [n] (several: judge, peers; none: calibrate). m is the simulated
- * machine, whose results may stand there; NULL: none is simulated. The models must outlive r.
- * Returns 0, or as exp_results_path and the checks.
+ * Finds the place of results about n models (several: judge, peers; none: calibrate). m is the simulated machine, NULL
+ * without a simulation; results of a different machine must not stand in the place. The models must outlive r. Returns
+ * 0, or as exp_results_path and the checks.
  */
 int exp_results_find(struct exp_results *r, struct exp_results_place place, const struct sim_machine *m,
                      const struct exp_model *model, size_t n, struct exp_why *why);
 
-/*
- * Says, before they are opened, whether results of a program that may time something will hold times: why_not is NULL,
- * or why they will not.
- */
+/* Says, before the results are opened, whether the results will hold times: why_not is NULL, or the reason why not. */
 void exp_results_time(struct exp_results *r, const char *why_not);
 
 /*
- * Opens r->dir for the place that was found, and writes models.txt. Returns as exp_outdir_open; -EEXIST as well where
- * times would be replaced by results without any, or a larger sample by a smaller one.
+ * Opens r->dir for the found place, and writes models.txt. Returns as exp_outdir_open; -EEXIST as well if results
+ * without times would replace times, or a smaller sample a larger sample.
  */
 int exp_results_open(struct exp_results *r, struct exp_why *why);
 
-/* Puts complete results in their place. Returns as exp_outdir_commit; -EINTR if the program was interrupted. */
+/* Moves complete results into place. Returns as exp_outdir_commit; -EINTR if the program was interrupted. */
 int exp_results_commit(struct exp_results *r, struct exp_why *why);
 
-/* Removes what was written and not committed. */
+/* Removes results that are not committed. */
 void exp_results_release(struct exp_results *r);
 
-/*
- * Returns what a folder of results of these models [n >= 1], which were asked for so, is called; from malloc.
- */
+/* Returns the name of the folder of results about n >= 1 models, asked for as `asked`; from malloc. */
 char *exp_results_name(const char *asked, const char *layers, const struct exp_model *model, size_t n);
 
 /*
- * Makes the path of the folder for what a question makes of models [n] (several: judge, peers; none: calibrate) on a
- * machine; from malloc. Returns 0, or with one line in why and *path NULL: -EINVAL if a model's name begins with a dot,
- * as hidden folders do, or is that of a folder which the programs use otherwise.
+ * Makes the path of the folder of results about n models (several: judge, peers; none: calibrate) on a machine; from
+ * malloc. Returns 0, or with one line in why and *path NULL: -EINVAL if a model's name begins with a dot, as names of
+ * hidden folders do, or is the name of a folder with another use.
  */
 int exp_results_path(char **path, const struct exp_results_place *place, const char *machine,
                      const struct exp_model *model, size_t n, struct exp_why *why);
 
 /*
- * Prints a path, or models and layers, as part of a folder's name: so that no shell takes any of it for its own, and no
- * folder is hidden.
+ * Prints a path, or models and layers, as part of a folder's name without characters special to a shell, never as a
+ * hidden folder.
  */
 void exp_results_print_path(const char *path, FILE *out);
 void exp_results_print_models(const char *model, const char *layers, FILE *out);
 
 /*
- * Parts of long work: folders that are made once. A part is kept as long as its key is the same: a text of everything
- * that its numbers depend on. A folder appears complete or not at all (base/outdir.h), so that an interruption costs no
- * more than the part that was being made.
+ * Parts of long work: folders that are made once. A part is kept while its key is unchanged: a text of everything that
+ * the part's numbers depend on. A folder appears complete or not at all (base/outdir.h), so an interruption costs at
+ * most the unfinished part.
  */
 
 #define EXP_PART_KEY_FILE "key.txt"
 
 /*
- * Tells whether the folder holds what has this key. Numbers of sources that have no name, a commit with changes or
- * none, are never kept.
+ * Tells whether the folder holds the part of this key. Results of unnamed sources, that is of a changed commit or of no
+ * commit, are never kept.
  */
 bool exp_part_is_kept(const char *folder, const char *commit, const char *key);
 
 /*
- * Makes the folder: its key, and what write() puts beside it, of which the file `marker` is one. Returns 0 or -errno
- * with one line in why; write() likewise.
+ * Makes the folder: the key, and the files that write() adds, including the file `marker`. Returns 0 or -errno with one
+ * line in why, as write() does.
  */
 int exp_part_write(const char *folder, const char *marker, const char *key,
                    int (*write)(const void *ctx, const struct exp_outdir *dir, struct exp_why *why), const void *ctx,

@@ -6,7 +6,7 @@
 
 #include "experiments/bench/case/algo.h"
 
-/* Finds the variable of that name, or a new one. */
+/* Finds the variable of a name, or appends a new variable. */
 static struct exp_plot_variable *variable_of(struct exp_variables *v, const char *name)
 {
     for (size_t i = 0; i < v->n; i++) {
