@@ -55,7 +55,7 @@ struct exp_question_jobs {
 
 /* Who does the work of a session. The course reads SHARE, STORE and KNOWN, and releases the crew. */
 struct exp_crew {
-    size_t share, n_shares;        /* n_shares is 0 without SHARE; with one the run leaves no results */
+    size_t share, n_shares;        /* n_shares is 0 without SHARE; a share leaves no results */
     struct exp_store *store;       /* of a run with tasks; NULL: STORE=no */
     struct exp_progress *progress; /* while the tasks run */
     struct exp_tasks_counts counts;
@@ -93,10 +93,10 @@ struct exp_question {
     /* Offsets of the session's members that the course needs; 0 without the member. */
     size_t session_bytes, options_at, why_at, argv_at; /* EXP_SESSION */
     size_t results_at, what_at;                        /* EXP_RESULTS */
-    size_t models_at, model_at;           /* struct exp_models, or a single exp_model: the models of the results */
-    size_t machine_at;                    /* struct sim_machine: the simulated machine */
-    const struct exp_question_jobs *jobs; /* NULL: no LAUNCHER */
-    size_t crew_at;                       /* struct exp_crew, with jobs */
+    size_t models_at, model_at;                        /* struct exp_models, or one exp_model: of the results */
+    size_t machine_at;                                 /* struct sim_machine: the simulated machine */
+    const struct exp_question_jobs *jobs;              /* NULL: no LAUNCHER */
+    size_t crew_at;                                    /* struct exp_crew, with jobs */
 
     /*
      * The course. Each part returns 0, or -errno with one line in the session's why; NULL: nothing to do. The course
