@@ -14,13 +14,13 @@
 #include "kernels/ukr/dispatch.h"
 #include "kernels/plan/tune.h"
 
-/* The tensors of a baseline run do not depend on the core, so any will do when the real one is not on record. */
+/* The tensors of a baseline run do not depend on the core, so any core will do when the real core is not on record. */
 static const struct conv_gemm_core *core_or_any(const struct exp_setup *s)
 {
     return s->core ? s->core : conv_gemm_core_find("Haswell");
 }
 
-/* Plans lowering and a GEMM with OpenBLAS's blocking: with its micro-kernel, or SConv's. */
+/* Plans lowering and a GEMM with OpenBLAS's blocking and OpenBLAS's or SConv's micro-kernel. */
 static int plan_gemm(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
                      const struct exp_algo *self, struct conv_plan *plan)
 {
@@ -28,7 +28,7 @@ static int plan_gemm(const struct exp_setup *s, const struct conv_problem *p, co
     return conv_plan_gemm(plan, p, core_or_any(s), self->has_openblas_ukr ? &core_or_any(s)->ukr : s->ukr);
 }
 
-/* Plans the paper's SConv with the options of its record: in a member's schedule, or in the one that CSA chooses. */
+/* Plans the paper's SConv with the options of the record: in a member's schedule, or in CSA's choice. */
 static int plan_sconv(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
                       const struct exp_algo *self, struct conv_plan *plan)
 {
@@ -46,7 +46,7 @@ static int plan_sconv(const struct exp_setup *s, const struct conv_problem *p, c
     options.packs_filters = options.packs_filters || s->packs_filters;
     err = conv_plan_sconv_with(plan, p, u, &tiling[schedule], &options);
     if (self->packs_one_by_one)
-        plan->sconv.pack_windows = conv_pack_windows_at(0); /* the portable one, which packs every shape */
+        plan->sconv.pack_windows = conv_pack_windows_at(0); /* the portable function packs every shape */
     return err;
 }
 
@@ -61,7 +61,7 @@ static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, c
         s->wisdom, s->measures);
 }
 
-/* As a file says. */
+/* Plans as a file says. */
 static int plan_noted(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
                       const struct exp_algo *self, struct conv_plan *plan)
 {
@@ -74,7 +74,7 @@ static int plan_noted(const struct exp_setup *s, const struct conv_problem *p, c
     return n ? 0 : -ENOENT;
 }
 
-/* As libsconv plans it, for a program that compiles it; what code is not written for yet is as CSA chooses it. */
+/* Plans as libsconv for generated code; a plan that the generator cannot write is planned as CSA chooses. */
 static int plan_gen_tuned(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
                           const struct exp_algo *self, struct conv_plan *plan)
 {
@@ -168,7 +168,7 @@ static const char *nothing_against_it(const struct exp_setup *s)
     return NULL;
 }
 
-/* These reasons say what is not done with generated code. */
+/* Reasons for features that generated code lacks. */
 static const char not_stepped[] = "generated code is not run step by step";
 static const char not_in_the_guest[] =
     "generated code is compiled outside the guest; tests hold its accesses against the replay's";
@@ -184,7 +184,7 @@ static const struct exp_algo records[N_RECORDS] = {
 #include "experiments/bench/case/algos.def"
 };
 
-/* The plug-ins of this process: options name them before its work begins. */
+/* The plug-ins of this process: options name plug-ins before the work begins. */
 static struct exp_algo added[EXP_MAX_PLUGINS];
 static size_t n_added;
 
@@ -343,7 +343,7 @@ void exp_algo_tell(FILE *out)
     fprintf(out, "algorithm\t%s\n", auto_algos);
 }
 
-/* Returns the algorithms that a record stands for, a bit each. */
+/* Returns the algorithms of a record, a bit each. */
 static unsigned bits_of(const struct exp_algo *a)
 {
     unsigned bits = 0;
@@ -406,12 +406,12 @@ int exp_algo_select(const char *list, unsigned *selected, struct exp_why *why)
     return 0;
 }
 
-/* A name that somebody may ask for, and who. */
+/* A requested name, and who requested the name. */
 struct wish {
     const char *name, *from;
 };
 
-/* Returns the first of n that is set, or the last one. */
+/* Returns the first wish with a name, or the last wish. */
 static struct wish first_set(const struct wish *wish, size_t n)
 {
     while (n > 1 && !(wish->name && *wish->name)) {
@@ -423,10 +423,7 @@ static struct wish first_set(const struct wish *wish, size_t n)
 
 static const char from_file[] = "the machine file names it";
 
-/*
- * Chooses the core that is replayed: the one that was named, the machine's, the one that runs here, or the one that
- * would.
- */
+/* Chooses the replayed core: the named core, the machine's, the running core, or the core that would run. */
 static int choose_core(struct exp_setup *s, const char *override, struct exp_why *why)
 {
     const struct wish wishes[] = {
@@ -446,7 +443,7 @@ static int choose_core(struct exp_setup *s, const char *override, struct exp_why
     return override && *override ? exp_fail(why, -EINVAL, "%s", s->why_no_core) : 0;
 }
 
-/* Tells whether a name is OpenBLAS's own micro-kernel: by what it is, or by its name. */
+/* Tells whether a name means OpenBLAS's own micro-kernel: "openblas", or the micro-kernel's name. */
 static bool is_openblas_ukr(const char *name, const struct conv_gemm_core *core)
 {
     return !strcmp(name, "openblas") || (core && !strcmp(name, core->ukr.name));
@@ -516,7 +513,7 @@ static int choose_ukr(struct exp_setup *s, const char *override, struct exp_why 
     return s->core ? 0 : exp_fail(why, -EINVAL, "UKR=openblas: %s", s->why_no_core);
 }
 
-/* With UKR, SConv's micro-kernel may be of x86's narrower vectors and Base's of the wider ones, or vice versa. */
+/* With UKR, SConv's micro-kernel may use narrower vectors of x86 than Base's, or wider vectors. */
 static int read_stacks_of_other_vectors(struct exp_setup *s, struct exp_why *why)
 {
     enum cpu_isa other = s->ukr->isa == CPU_ISA_AVX512 ? CPU_ISA_AVX2 : CPU_ISA_AVX512;
@@ -527,7 +524,7 @@ static int read_stacks_of_other_vectors(struct exp_setup *s, struct exp_why *why
     return err;
 }
 
-/* A machine that asks for stacks is replayed without them where this build's code was not observed. */
+/* A machine that asks for stacks is replayed without stacks if this build's code was not observed. */
 static int read_stacks(struct exp_setup *s, struct exp_why *why)
 {
     char *path;
@@ -594,7 +591,7 @@ int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, struc
                              CONV_REASON(why->text));
 }
 
-/* Says what tuned SConv does about the micro-kernel. */
+/* Says how tuned SConv chooses the micro-kernel. */
 static void describe_tuned(const struct exp_setup *s, FILE *out)
 {
     if (s->is_ukr_given)
@@ -605,7 +602,7 @@ static void describe_tuned(const struct exp_setup *s, FILE *out)
                 s->measures ? ", by timing" : "");
 }
 
-/* Says of which algorithms compiled code's stack is replayed, where the machine asks for it. */
+/* Says for which algorithms the stack of compiled code is replayed, if the machine asks for stacks. */
 static void describe_stacks(const struct exp_setup *s, unsigned selected, FILE *out)
 {
     if (*s->why_no_stacks)

@@ -147,7 +147,7 @@ enum { VALUES_PER_DRAW = 8, LINE_FLOATS = 16, LINES_PER_CHANGED = 16 };
 
 /*
  * The factor has 21 bits and is far from every number of a shorter format: 0.47 steps from the nearest bfloat16, 0.25
- * steps from the nearest fp16 or TF32. So code that computes with fewer bits than a float makes a visible error.
+ * steps from the nearest fp16 or TF32. Code that computes with fewer bits than a float makes a visible error.
  */
 static const float odd_factor = -0x1.00effp0F;
 

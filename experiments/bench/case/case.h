@@ -1,6 +1,6 @@
 /*
- * One experiment: a model on a machine, layer by layer and algorithm by algorithm. Planned once; then verified and
- * measured (measure.h), replayed (replay.h) and reported (show/report.h).
+ * One experiment: a model on a machine, layer by layer and algorithm by algorithm. The cases are planned once; then
+ * verified and measured (measure.h), replayed (replay.h) and reported (show/report.h).
  */
 #ifndef EXPERIMENTS_BENCH_CASE_CASE_H
 #define EXPERIMENTS_BENCH_CASE_CASE_H
@@ -21,41 +21,41 @@
 #include "sim/core/clock.h"
 
 /*
- * Finds where the time of one convolution goes: a back-end that executes and adds up the time per kind of step. The
- * clock is read only where the kind changes, so that a row of micro-kernels costs two readings; the nest's own time
- * counts as its step's.
+ * The phases of one convolution's time: a back-end that executes and adds up the time per kind of step. The clock is
+ * read only where the kind changes, so a row of micro-kernels costs two readings; the nest's own time counts as time of
+ * its step.
  */
 
 struct exp_phases {
     uint64_t step_ns[CONV_N_STEP_KINDS];
-    uint64_t total_ns; /* what no kind claims is the start and the end */
+    uint64_t total_ns; /* time of no kind is the start and the end */
 };
 
 uint64_t exp_phases_packing_ns(const struct exp_phases *x); /* windows, filters, OpenBLAS's copies of the matrix */
 uint64_t exp_phases_kernel_ns(const struct exp_phases *x);  /* micro-kernels and direct kernels */
-uint64_t exp_phases_other_ns(const struct exp_phases *x);   /* neither im2col nor packing nor kernels */
+uint64_t exp_phases_other_ns(const struct exp_phases *x);   /* without im2col, packing and kernels */
 
 void exp_phases_add(struct exp_phases *sum, const struct exp_phases *x);
 
-/* Runs a plan's nest. Returns what the nest returned. */
+/* Runs a plan's nest. Returns the nest's result. */
 int exp_phases_run(const struct conv_plan *plan, const struct conv_binding *bind, uint64_t (*now_ns)(void),
                    struct exp_phases *phases);
 
 /*
- * Finds the routines that the baseline's steps need. They are known only where the blocking of the very core that runs
- * is on record. Returns 0, or -ENOENT with one line in why.
+ * Finds the routines of the baseline's steps. The routines are known only where the blocking of the running core is on
+ * record. Returns 0, or -ENOENT with one line in why.
  */
 int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup *s, struct exp_why *why);
 
-/* Runs the baseline step by step with OpenBLAS's own routines; plan as conv_blas_exec wants it. */
+/* Runs the baseline step by step with OpenBLAS's own routines; plan as for conv_blas_exec. */
 int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding *bind,
                         const struct conv_blas_parts *parts, uint64_t (*now_ns)(void), struct exp_phases *phases);
 
 /*
- * The tensors of one case in memory: the arena of its plan's layout, filled with reproducible values.
+ * The tensors of one case in memory: the arena of the plan's layout, filled with reproducible values.
  *
- * Values are small integers, so that every sum of products is exact in float and results can be compared for equality
- * (as long as the reduction is short enough: exp_tensors_exact).
+ * Values are small integers, so every sum of products is exact in float, and results can be compared for equality (for
+ * short reductions: exp_tensors_exact).
  */
 
 struct exp_tensors {
@@ -63,14 +63,16 @@ struct exp_tensors {
     struct conv_binding bind;
 };
 
-/* Allocates, touches every page, fills input and filter, and packs the filters if the plan wants them packed ahead of
- * time. Returns 0 or -ENOMEM. */
+/*
+ * Allocates, touches every page, fills input and filter, and packs the filters if the plan packs ahead of time. Returns
+ * 0 or -ENOMEM.
+ */
 int exp_tensors_init(struct exp_tensors *t, const struct conv_plan *plan);
 void exp_tensors_release(struct exp_tensors *t);
 
 /*
- * Fills a tensor with small integers from a linear congruence: the same for the same seed, on every machine; another
- * sequence for every seed.
+ * Fills a tensor with small integers from a linear congruence: equal for equal seeds, on every machine; different for
+ * different seeds.
  */
 void exp_tensors_fill(float *x, size_t bytes, uint64_t seed);
 
@@ -96,8 +98,8 @@ void exp_output_spoil(float *x, size_t n);
 void exp_output_spoil_some(float *x, size_t n, uint64_t seed);
 
 /*
- * The counts that are kept, by their metric names: those of the CACHE and SOFTWARE event groups, which are reported;
- * and the common quantities of group COMMON, quantity q (ctr_quantity.h) as EXP_COMMON + q.
+ * Counts that are kept, by metric name: the CACHE and SOFTWARE event groups, which are reported; and the common
+ * quantities of group COMMON, quantity q (ctr_quantity.h) as EXP_COMMON + q.
  */
 enum { EXP_MAX_QUANTITIES = 16 }; /* at least ctr_n_quantities() */
 
@@ -115,55 +117,57 @@ enum exp_count {
 
 const char *exp_count_name(enum exp_count c);
 
-/* Says what the caches hold when a layer starts. */
+/* The contents of the caches when a layer starts. */
 enum exp_cache_state {
     EXP_COLD,    /* nothing */
-    EXP_WARM,    /* what the same algorithm left on the same tensors */
-    EXP_NETWORK, /* what the layer before left: replayed in network order; timed when emptied, with the input written */
+    EXP_WARM,    /* left by the algorithm's run on these tensors */
+    EXP_NETWORK, /* left by the layer before: replayed in network order; timed when emptied, with the input written */
 };
 
 const char *exp_cache_state_name(enum exp_cache_state s);
 
 struct exp_measured {
-    const char *why_no_time; /* NULL: timed; else a reason owned by somebody who outlives this */
-    uint64_t *sample_ns;     /* [n_samples], in the order of the rounds, as many as the layer's other algorithms have */
-    struct exp_mark *mark;   /* [n_samples] what the ruler read beside them */
+    const char *why_no_time; /* NULL: timed; else a reason owned by somebody who outlives the struct */
+    uint64_t *sample_ns;     /* [n_samples], in the order of the rounds; one number for all algorithms of a layer */
+    struct exp_mark *mark;   /* [n_samples] the ruler's readings beside the samples */
     size_t n_samples;
-    const char *why_no_phases; /* timed, but not step by step; owned likewise */
+    const char *why_no_phases; /* timed, but not step by step; owned as why_no_time */
     struct exp_phases phases;
-    double convert_ns[2]; /* a plug-in's own conversions, not in its times: before a run, after a run; 0: none */
-    struct value count[EXP_N_COUNTS]; /* of one run; exp_case_count knows of cases that were not timed */
+    double convert_ns[2]; /* a plug-in's own conversions, not in the samples: before a run, after a run; 0: none */
+    bool has_count[EXP_N_COUNTS];
+    double count[EXP_N_COUNTS];             /* of one run */
+    const char *why_no_count[EXP_N_COUNTS]; /* timed, but not counted; owned as why_no_time */
 };
 
 struct exp_simulated {
     const char *why_not; /* NULL: replayed */
-    bool is_copy;        /* of an identical layer of the same experiment */
+    bool is_copy;        /* of an identical layer of the experiment */
     struct sim_stats stats;
     uint64_t mac_instructions; /* multiply-adds of the machine's shape that the micro-kernels issue; 0: not stated */
-    struct sim_cycles cycles[CONV_N_PHASES]; /* 0 where there are none: estimate.h */
+    struct sim_cycles cycles[CONV_N_PHASES]; /* 0 without cycles: estimate.h */
 };
 
-/* Holds what of a case was watched access by access (experiments/observe), and the replay of just that. */
+/* The part of a case watched access by access (experiments/observe), and the replay of this part. */
 struct exp_watched {
-    const char *why_not; /* NULL: observed; else a reason owned by somebody who outlives this */
-    const char *source;  /* by what */
-    double share;        /* of the layer's multiply-adds: of large layers a part is observed */
+    const char *why_not; /* NULL: observed; else a reason owned by somebody who outlives the struct */
+    const char *source;  /* the observer, for people */
+    double share;        /* of the layer's multiply-adds: a large layer is observed in part */
     const struct sim_stats *seen, *replayed;
 };
 
 struct exp_case {
     const struct exp_layer *layer;
     const struct exp_algo *algo;
-    struct csa_tiling tiling[CSA_N_SCHEDULES]; /* CSA's analysis of the layer, the same in all its cases */
+    struct csa_tiling tiling[CSA_N_SCHEDULES]; /* CSA's analysis of the layer, equal in all cases of the layer */
     bool is_chosen;                            /* SConv in the schedule that CSA chose */
-    size_t same_as;                            /* index of the first case of the same shape and algorithm */
+    size_t same_as;                            /* index of the first case of equal shape and algorithm */
     struct conv_plan plan;
-    const char *why_refused; /* a plug-in's, in this layer; NULL: it is run; lives as long as the plug-in */
-    const char *why_doubted; /* likewise: it is refused if nothing else is wrong with it */
+    const char *why_refused; /* a plug-in's reason, in this layer; NULL: the case runs; lives as long as the plug-in */
+    const char *why_doubted; /* a doubt about the plug-in: the case is refused without a graver reason */
     bool is_wrong;           /* the plug-in broke a rule, and all its layers are refused */
     struct exp_measured measured;
-    struct exp_simulated simulated; /* through the machine as its file has it */
-    struct exp_simulated alone;     /* through its caches alone (sim_machine_caches_alone) */
+    struct exp_simulated simulated; /* through the machine of the file */
+    struct exp_simulated alone;     /* through the caches alone (sim_machine_caches_alone) */
     struct exp_watched observed;
 };
 
@@ -175,24 +179,21 @@ struct exp_experiment {
     struct exp_case *cases;
 };
 
-/*
- * Plans every layer with every selected algorithm. Returns 0, -ENOMEM, or -EOVERFLOW with one line that names the
- * table's line.
- */
+/* Plans every layer with every selected algorithm. Returns 0, -ENOMEM, or -EOVERFLOW with the table's line in why. */
 int exp_experiment_plan(struct exp_experiment *e, const struct exp_setup *setup, const struct exp_model *model,
                         unsigned algos, struct exp_why *why);
 void exp_experiment_release(struct exp_experiment *e);
 
-/* Returns the case of the same layer with the named algorithm, or NULL if it was not selected. */
+/* Returns the layer's case with the named algorithm, or NULL if the algorithm was not selected. */
 const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct exp_case *c, const char *algo);
 
-/* Says why a case is not run here, or NULL. */
+/* Says why a case does not run here, or NULL. */
 const char *exp_case_why_not_run(const struct exp_experiment *e, const struct exp_case *c);
 
-/* Names what a tag stands for: tensors, and of a plug-in the memory that is none of them. */
+/* Names a tag: a tensor, or a plug-in's memory beside the tensors. */
 const char *exp_algo_tensor_name(const struct exp_algo *a, enum conv_tensor t);
 
-/* Returns the case that this one is compared with, likewise. */
+/* Returns the case to compare with, or NULL if Base was not selected. */
 const struct exp_case *exp_case_base(const struct exp_experiment *e, const struct exp_case *c);
 
 /* Says why the phases are not known, or NULL. */
@@ -204,47 +205,48 @@ struct value exp_case_count(const struct exp_case *c, enum exp_count count);
 /* Returns the times of the rounds; all NaN if there are none. */
 struct exp_times exp_case_times(const struct exp_case *c);
 
-/* Returns the rounds of a case beside those of Base, if that was timed. */
+/* Returns the rounds of a case beside Base's rounds, if Base was timed. */
 struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c);
 
-/* Returns how many times as fast as Base it is, in this layer; all NaN if one of the two was not timed. */
+/* Returns how many times as fast as Base the case is; all NaN if Base or the case was not timed. */
 struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct exp_case *c);
 
-/* Tells whether a case belongs to an algorithm, or to the group of this name: of each layer, what CSA chose. */
+/* Tells whether a case belongs to an algorithm, or to the group of this name: the schedule that CSA chose. */
 bool exp_case_is_of(const struct exp_case *c, const char *algo);
 
 /* Says why a case has no plan by CSA, or NULL. */
 const char *exp_case_why_no_tiling(const struct exp_case *c);
 
-/* Returns how many times as fast as Base an algorithm's timed cases are; without Base's times, their time in ns. */
+/*
+ * Returns how many times as fast as Base an algorithm's timed cases are; without Base's times, the cases' time in ns.
+ */
 struct exp_ratio exp_cases_ratio(const struct exp_experiment *e, const char *algo);
 
 /*
- * Tells whether every timed algorithm's speed-up over the whole model stands (base/stats.h); where Base was not timed,
- * whether its time does.
+ * Tells whether every timed algorithm's speed-up over the whole model stands (base/stats.h); without Base's times,
+ * whether its time stands.
  */
 bool exp_cases_stand(const struct exp_experiment *e);
 
 /*
- * Says in one line of how many layers generated code does not follow libsconv's plan but the paper's, and why; "": of
- * none.
+ * Says in one line in how many layers generated code follows the paper's plan in place of libsconv's plan, and why; "":
+ * in none.
  */
 void exp_experiment_say_unwritten(const struct exp_experiment *e, const struct exp_setup *s, char *text, size_t bytes);
 
-/* A plan in one line, which a later reader can plan again when the same layer would be planned another way. */
+/* A plan in one line. A later reader can make the plan again, even if the layer is planned differently by then. */
 
 enum { EXP_PLAN_TEXT_BYTES = 160 };
 
 /*
- * Writes what is replayed: "f32_16x6__avx2 is nc=3 k2=11 k3=3136 packed", "openblas_Haswell gemm p=320 q=320 r=104512
- * lowered", "<direct kernel> direct rows=7 groups=4". Plans of one layer
- * that differ have different texts.
+ * Writes the replayed plan: "f32_16x6__avx2 is nc=3 k2=11 k3=3136 packed", "openblas_Haswell gemm p=320 q=320 r=104512
+ * lowered", "<direct kernel> direct rows=7 groups=4". Different plans of one layer have different texts.
  */
 void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES]);
 
 /*
- * Plans the layer of another plan as a text says, if the text is that of an SConv plan. Returns 0; -EINVAL if it is
- * not, or if this program would not make such a plan of this layer: plans of the result have that very text.
+ * Plans the layer of another plan as a text of an SConv plan says. Returns 0; -EINVAL for a different text, or if this
+ * program would not make the plan for this layer: the text of the result equals the given text.
  */
 int exp_plan_of_text(struct conv_plan *plan, const struct conv_plan *other, const char *text);
 

@@ -90,7 +90,7 @@ static int by_estimated(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Brings pairs with both numbers to the front, with the error in place of what was estimated; counts them. */
+/* Moves pairs with both numbers to the front, replaces estimates by errors, and counts the pairs. */
 static void find_errors(struct exp_accuracy *a, struct exp_accuracy_pair *pair, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -149,7 +149,7 @@ void exp_accuracy_say(const struct exp_accuracy *a, const char *how, double esti
 
 /* ---- errors known from other machines ---- */
 
-/* A row of errors.csv, as far as it is read. */
+/* The columns of errors.csv that are read, of one row. */
 struct known_error {
     const char *machine, *commit, *rounds, *time;
     double n, n_sided, n_hit_right, n_wait_right;

@@ -1,13 +1,13 @@
 /*
- * An estimate of the time of one replayed case: what its instructions need to issue, plus what its loads wait.
+ * An estimate of the time of one replayed case: the issue of the instructions, plus the waiting of the loads.
  *
  *   issue   per phase the slowest of: multiply-add instructions (micro-kernel), load instructions, store
- *           instructions, each divided by what the machine file says the core issues per cycle. Phases follow one
- *           another. Branches, address arithmetic, permutations and dependencies cost nothing
+ *           instructions, each divided by the core's rate in the machine file. Phases follow one another.
+ *           Branches, address arithmetic, permutations and dependencies cost nothing
  *   memory  SConv Eq. 6 with the simulated counts: loads served by each level beyond the first, and by memory,
  *           times its latency. Nothing overlaps and nothing is prefetched
  *
- * Their sum is an estimate for comparing algorithms and schedules, not a prediction of time: on real cores, most of the
+ * The sum is an estimate for comparing algorithms and schedules, not a prediction of time: on real cores, most of the
  * second term hides behind the first.
  */
 #ifndef EXPERIMENTS_BENCH_CASE_ESTIMATE_H
@@ -27,22 +27,22 @@ struct exp_estimate {
     double packing_cycles; /* of the total: lowering to the im2col matrix, and packing */
 };
 
-/* Says why a machine's cases cannot be estimated: a key that its file lacks; NULL if they can. */
+/* Says why a machine's cases cannot be estimated: a key missing in the machine's file; or NULL. */
 const char *exp_estimate_why_not(const struct sim_machine *m);
 
-/* Does the same for one of its cases: also why that was not replayed. */
+/* Says why one case cannot be estimated, also because the case was not replayed; or NULL. */
 const char *exp_estimate_why_not_case(const struct sim_machine *m, const struct exp_case *c);
 
 /* Estimates a case that has been replayed on the machine. */
 struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_case *c);
 
-/* Does the same from counts of each phase, and the multiply-adds that the micro-kernels issue. */
+/* Estimates from counts of each phase, and the micro-kernels' multiply-adds. */
 struct exp_estimate exp_estimate_phases(const struct sim_machine *m, const struct sim_cell phase[CONV_N_PHASES],
                                         uint64_t mac_instructions);
 
 void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e);
 
-/* Says how far an estimate is from the clock, over the layers where both are known. */
+/* How far an estimate is from the clock, over the layers with both numbers. */
 
 struct exp_accuracy_pair {
     double estimated; /* a speed-up; NaN: not estimated */
@@ -50,12 +50,12 @@ struct exp_accuracy_pair {
 };
 
 struct exp_accuracy {
-    size_t n;                /* layers with both; 0: nothing below means anything */
+    size_t n;                /* layers with both; 0: the members below mean nothing */
     double p10, median, p90; /* of estimated / measured */
-    size_t n_sided, n_right; /* layers whose measured ratio takes a side of 1; of those, estimated on the same one */
+    size_t n_sided, n_right; /* layers whose measured ratio takes a side of 1; layers estimated on this side */
 };
 
-/* The two estimates of a time assume this (estimate.h). */
+/* The assumption of the two estimates of a time (estimate.h). */
 #define EXP_IF_ALL_HIT "if all loads hit the first level"
 #define EXP_IF_ALL_WAIT "if all loads wait"
 
@@ -63,20 +63,20 @@ struct exp_accuracy {
 struct exp_accuracy exp_accuracy_of(struct exp_accuracy_pair *pair, size_t n);
 
 /*
- * Prints an estimate of the whole beside its time: "1.20 if all loads wait, measured 1.10; estimated / measured ...",
- * where how is "estimated". One on the wrong side of 1 is withdrawn, in words.
+ * Prints a model's estimate beside the time: "1.20 if all loads wait, measured 1.10; estimated / measured ...", where
+ * how is "estimated". An estimate on the wrong side of 1 is withdrawn, in words.
  */
 void exp_accuracy_say(const struct exp_accuracy *a, const char *how, double estimate, const char *assumption,
                       struct exp_ratio measured, FILE *out);
 
 /*
- * Holds what is known of the estimates' error on machines where they were held against the clock:
- * experiments/estimates/errors.csv (see the README there), rows of `make judge` kept from those machines.
+ * Errors of the estimates on machines where clocks were read: experiments/estimates/errors.csv (see the README there),
+ * rows of `make judge` kept from these machines.
  */
 
 /*
- * Prints one sentence for each machine, "On zen3 (timed at commit 7c6337b, ...): ...", all on one line; that nothing
- * is known where the file is missing or broken.
+ * Prints one sentence for each machine, "On zen3 (timed at commit 7c6337b, ...): ...", all in one line; a sentence that
+ * nothing is known if the file is missing or broken.
  */
 void exp_known_errors_say(const char *experiments_dir, FILE *out);
 
@@ -84,7 +84,7 @@ void exp_known_errors_say(const char *experiments_dir, FILE *out);
 size_t exp_named_level(const struct sim_stats *s, size_t name);
 
 /*
- * Return how the machine's file calls the level that stands for L1, L2 or L3, and how many different ones there are: a
+ * Return the machine file's name of the level that stands for L1, L2 or L3, and the number of different levels: a
  * machine of two levels has no third.
  */
 const char *exp_level_name(const struct sim_machine *m, size_t name);
@@ -94,34 +94,34 @@ size_t exp_n_level_names(const struct sim_machine *m);
 size_t exp_name_of_level(const struct sim_machine *m, size_t level);
 
 /*
- * Says that CSA plans for three levels, and which, where the machine has more: "CSA's L1, L2, L3 are L1, L2, L4; L3 is
- * simulated and stands in levels.csv and traffic.csv." Otherwise "".
+ * Says which three levels CSA plans for, if the machine has more: "CSA's L1, L2, L3 are L1, L2, L4; L3 is simulated and
+ * stands in levels.csv and traffic.csv." Otherwise "".
  */
 void exp_say_planned_levels(const struct sim_machine *m, char *text, size_t bytes);
 
-/* Names the border beyond such a level: "L2-L3", "L3-memory". */
+/* Names the border beyond a level: "L2-L3", "L3-memory". */
 void exp_border_name(const struct sim_machine *m, size_t name, char *text, size_t bytes);
 
-/* Load misses of a named level, and loads that each level outwards served: L2, L3, memory (0, 1, 2). */
+/* Load misses of a named level; loads served by each level outwards: L2, L3, memory (0, 1, 2). */
 double exp_load_misses(const struct sim_stats *s, const struct sim_cell *cell, size_t name);
 double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, size_t source);
 
 /*
- * Tells whether so few loads miss that a quotient of misses says nothing: less than EXP_FEW_PERCENT of either's own
- * loads.
+ * Tells whether too few loads miss for a meaningful quotient of misses: less than EXP_FEW_PERCENT of the loads on
+ * either side.
  */
 bool exp_misses_are_few(double percent, double other_percent);
 
 #define EXP_FEW_PERCENT 0.1
 
-/* Says whose misses columns of L3 and columns named "alone" are. */
+/* The level of columns of L3 and of columns named "alone". */
 #define EXP_LAST_LEVEL "CSA's L3, the last level"
 #define EXP_ALONE                                                                                                      \
     "by caches alone: LRU, the machine's sizes, nothing prefetched; simulated_ itself if the machine is that"
 
 /*
- * Relates misses to the work that was done. Rates divide by loads; where algorithms make different numbers of loads,
- * their rates do not compare.
+ * Relates misses to the work. Rates divide by loads; rates of algorithms with different numbers of loads do not
+ * compare.
  */
 double exp_per_1000_macs(double misses, double macs);
 

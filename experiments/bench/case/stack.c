@@ -19,7 +19,7 @@
 
 enum { MAX_LINES = 4096 };
 
-/* A fit leaves no more than this of costs that are none. */
+/* A fit leaves at most this for a cost of 0. */
 #define LEAST 1e-6
 
 enum { ALGO, UKR, PHASE, LINES, WORK, LOADS, STORES, INSTRUCTIONS, BRANCHES, N_COLUMNS };
@@ -57,7 +57,7 @@ bool exp_stacks_have(const struct exp_stacks *s, const char *algo)
     return false;
 }
 
-/* The algorithm whose plans decide what this one of SConv does, and so run the same code. */
+/* The algorithm that runs the code of this plan of SConv. */
 static const char *alike(const struct conv_plan *plan)
 {
     const struct conv_sconv_options *o = &plan->sconv.options;
@@ -68,7 +68,7 @@ static const char *alike(const struct conv_plan *plan)
         return "sconv_pads_first";
     if (o->prefetches)
         return "sconv_ahead";
-    if (!conv_ukr_find(plan->ukr->name)) /* of no instruction set: OpenBLAS's */
+    if (!conv_ukr_find(plan->ukr->name)) /* of no instruction set: OpenBLAS's micro-kernel */
         return "sconv_openblas";
     return plan->sconv.tiling.schedule == CSA_IS ? "sconv_is" : "sconv_ws";
 }

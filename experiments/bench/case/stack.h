@@ -1,10 +1,11 @@
 /*
- * Recorded stacks: what compiled code of each algorithm and micro-kernel does on its stack (kernels/backend/stack.h),
- * as it was observed. `make stack` writes such a table for the code of today, experiments/stack/<CPU
- * family>-<compiler>.csv; a folder of recorded counts has one of the code that was counted.
+ * Recorded stacks: the observed accesses of compiled code to its stack, for each algorithm and micro-kernel
+ * (kernels/backend/stack.h). `make stack` writes a table for the present code, experiments/stack/<CPU
+ * family>-<compiler>.csv; a folder of recorded counts has a table of the counted code.
  *
- * A row is what one unit of a kind of work costs in a phase: algo, micro_kernel, phase, lines, work, loads, stores,
- * instructions, branches. lines is the same in all rows of a phase. The last two may be missing: nobody counted them.
+ * A row is the cost of one unit of a kind of work in a phase: algo, micro_kernel, phase, lines, work, loads, stores,
+ * instructions, branches. lines is equal in all rows of a phase. Instructions and branches may be missing: nobody
+ * counted them.
  */
 #ifndef EXPERIMENTS_BENCH_CASE_STACK_H
 #define EXPERIMENTS_BENCH_CASE_STACK_H
@@ -21,34 +22,34 @@ struct exp_stack_record {
     struct conv_stack stack;
 };
 
-enum { EXP_STACK_TABLES = 2 }; /* x86's code has one with AVX-512, and one without */
+enum { EXP_STACK_TABLES = 2 }; /* x86's code has a table with AVX-512, and a table without */
 
 struct exp_stacks {
     size_t n_tables, n;
-    struct exp_table table[EXP_STACK_TABLES]; /* which the names are of */
+    struct exp_table table[EXP_STACK_TABLES]; /* the names point into the tables */
     struct exp_stack_record *record;
 };
 
-/* The table for this build's code of a CPU family with these instructions, from malloc. */
+/* Returns the path of this build's table for a CPU family with the instructions, from malloc. */
 char *exp_stacks_path(enum cpu_isa isa);
 
 /*
- * Adds a table; *s starts empty, all zeros. Returns 0; -errno of reading the file; -EINVAL for what is malformed. On
+ * Adds a table; *s starts empty, all zeros. Returns 0; -errno of reading the file; -EINVAL for a malformed table. On
  * failure *s is empty.
  */
 int exp_stacks_read(struct exp_stacks *s, const char *path, struct exp_why *why);
-void exp_stacks_release(struct exp_stacks *s); /* an empty one is fine */
+void exp_stacks_release(struct exp_stacks *s); /* an empty struct is fine */
 
 /* Tells whether any code of an algorithm is on record. */
 bool exp_stacks_have(const struct exp_stacks *s, const char *algo);
 
-/* Returns what the plan's code does, of one out of a file that of the algorithm that plans alike; NULL: not on record. */
+/* Returns the stack of the plan's code; a plan of a file has the stack of an equal algorithm. NULL: not on record. */
 const struct conv_stack *exp_stacks_find(const struct exp_stacks *s, const char *algo, const struct conv_plan *plan);
 
 /* The name of a plan's micro-kernel or direct kernel. */
 const char *exp_stack_kernel(const struct conv_plan *plan);
 
-/* Writes the table's header and the rows of a record, in the form that is read. */
+/* Write the table's header and the rows of a record, as exp_stacks_read reads them. */
 void exp_stack_print_header(FILE *out);
 void exp_stack_print(const struct exp_stack_record *r, FILE *out);
 
