@@ -47,13 +47,13 @@ struct exp_setup {
     struct exp_stacks stacks;          /* empty where the machine's file asks for no stacks, or without a table */
     char why_no_stacks[256];           /* why stacks is empty, if not by an error; "" otherwise */
     char why_no_cycles[256];           /* why the simulated core has no clock; "": there is a clock */
-    double ran_at_ghz;             /* the core's clock while cases were timed; 0: the machine's file has the clock */
-    struct conv_layer_plans plans; /* plans of PLAN; exp_setup_release releases plans and wisdom */
-    struct conv_wisdom *wisdom;    /* tuned plans found by timing; NULL: none */
-    bool measures;                 /* times tuned plans that are not known */
-    struct exp_coder *coder;       /* NULL: this program compiles no plans */
-    bool packs_filters;            /* SConv packs its filters at run time */
-    bool classifies_misses;        /* apart from the machine's file: see replay.h */
+    double ran_at_ghz;                 /* the core's clock while cases were timed; 0: see the machine's file */
+    struct conv_layer_plans plans;     /* plans of PLAN; exp_setup_release releases plans and wisdom */
+    struct conv_wisdom *wisdom;        /* tuned plans found by timing; NULL: none */
+    bool measures;                     /* times tuned plans that are not known */
+    struct exp_coder *coder;           /* NULL: this program compiles no plans */
+    bool packs_filters;                /* SConv packs its filters at run time */
+    bool classifies_misses;            /* apart from the machine's file: see replay.h */
 };
 
 /* When an algorithm runs; algos.def explains. */

@@ -1,4 +1,4 @@
-/* Replaying several experiments together: part of replay.h. */
+/* Replays several experiments together: part of replay.h. */
 #include "experiments/bench/replay/replay.h"
 
 #include <errno.h>
@@ -12,15 +12,15 @@
 
 struct stream {
     size_t experiment, index;
-    double experiment_seconds, seconds; /* of all of its experiment, and its own */
+    double experiment_seconds, seconds; /* of the whole experiment; of the stream */
 };
 
 struct replay_all {
     const struct exp_replay_batch *batch;
     struct stream *stream;
     size_t n_streams;
-    size_t *n_left;       /* streams of each experiment that are not done */
-    pthread_mutex_t lock; /* guards n_left, and what is done with a finished experiment */
+    size_t *n_left;       /* unfinished streams of each experiment */
+    pthread_mutex_t lock; /* guards n_left, and the work on a finished experiment */
     struct exp_why *why;
     bool has_why;
 };
@@ -53,7 +53,7 @@ static void add_streams(struct replay_all *all, size_t experiment)
         s->experiment_seconds = sum;
 }
 
-/* The longest experiment first, and of an experiment the longest stream: what is left at the end is short. */
+/* The longest experiment comes first, with its longest stream first, so that short work is left for the end. */
 static int by_seconds(const void *a, const void *b)
 {
     const struct stream *x = a, *y = b;
@@ -67,7 +67,7 @@ static int by_seconds(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-/* Counts a stream of an experiment; after the last one there is no more to replay of it. */
+/* Counts a finished stream; the last stream finishes the experiment. */
 static int finish_stream(struct replay_all *all, size_t experiment)
 {
     const struct exp_replay_batch *b = all->batch;
@@ -85,7 +85,7 @@ static int finish_stream(struct replay_all *all, size_t experiment)
     return err;
 }
 
-/* Fewer streams than threads: each stream gets what would be idle. */
+/* With fewer streams than threads, each stream gets a share of the idle threads. */
 static unsigned threads_per_stream(const struct replay_all *all)
 {
     unsigned n_threads = all->batch->n_threads;
@@ -124,25 +124,25 @@ static int run_streams(struct replay_all *all)
     return err;
 }
 
-/* ---- what the store keeps ---- */
+/* ---- results in the store ---- */
 
 /*
- * Replaying with a results store: part of replay.h. A stream is a task. Its result has the counts of each of its
- * cases, by tensor and phase, through the machine ("0/machine/input/ukr/L1.reads" of the first case) and, where that is
- * simulated apart, through its caches alone.
+ * Replaying with a results store: part of replay.h. A stream is a task. The result has the counts of each case of the
+ * stream, by tensor and phase, through the machine ("0/machine/input/ukr/L1.reads" of the first case) and, if simulated
+ * apart, through the caches alone.
  */
 
 struct kept {
     const struct exp_replay_batch *batch;
-    struct exp_experiment *e; /* the only one of the batch */
+    struct exp_experiment *e; /* the only experiment of the batch */
     struct exp_task *task;
-    size_t *stream; /* of each task: those that are replayed */
+    size_t *stream; /* the stream of each task: only replayed streams */
     size_t n;
     char *setting;
-    atomic_size_t n_unseen; /* tasks of plug-ins whose accesses cannot be had: the reason is the case's, and not kept */
+    atomic_size_t n_unseen; /* tasks of plug-ins without recorded accesses: the case has the reason; nothing is kept */
 };
 
-/* Calls visit for each case of a stream that is replayed, with its number among them. */
+/* Calls visit for each replayed case of a stream, with its number among the replayed cases. */
 static void each_case(const struct kept *k, size_t stream, void (*visit)(void *ctx, struct exp_case *c, size_t number),
                       void *ctx)
 {
@@ -152,7 +152,7 @@ static void each_case(const struct kept *k, size_t stream, void (*visit)(void *c
         visit(ctx, &k->e->cases[i], number++);
 }
 
-/* ---- what a task is ---- */
+/* ---- the texts of a task ---- */
 
 static void print_case(void *out, struct exp_case *c, size_t number)
 {
@@ -165,7 +165,7 @@ static void print_case(void *out, struct exp_case *c, size_t number)
     fprintf(out, "; %s", plan);
 }
 
-/* Returns what of a stream decides its counts, but for the machine; from malloc. */
+/* Returns everything about a stream that decides the counts, except for the machine; from malloc. */
 static char *what_of(const struct kept *k, size_t stream)
 {
     const struct exp_stacks *stacks = &k->e->setup->stacks;
@@ -355,7 +355,7 @@ static double seconds(void *ctx, size_t job)
     return exp_replay_stream_seconds(k->e, k->batch->cache, k->stream[job]) / k->batch->n_threads;
 }
 
-/* Lets the cases that are not replayed say why. */
+/* Lets the cases without a replay say why. */
 static void settle_others(struct kept *k)
 {
     for (size_t i = 0; i < k->e->n_cases; i++) {
@@ -388,7 +388,7 @@ static int run_tasks(struct kept *k, struct exp_why *why)
     return err;
 }
 
-/* Replays a batch of one experiment with a store. Returns as exp_replay_batch, but for what follows the last stream. */
+/* Replays a batch of one experiment with a store. Returns as exp_replay_batch before the work after the last stream. */
 static int replay_kept(const struct exp_replay_batch *b, struct exp_why *why)
 {
     struct kept k = { .batch = b, .e = b->experiment[0] };

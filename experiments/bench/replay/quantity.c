@@ -9,7 +9,7 @@
 #include "sim/report/report.h"
 #include "sim/core/clock.h"
 
-/* Names what a machine must have so that the replay counts a quantity. */
+/* A machine's parts that the replay needs to count a quantity. */
 enum need { L1, L2, PREFETCHERS, PREFETCHES_OF_SOFTWARE, TLB };
 
 static bool has(const struct sim_machine *m, enum need need)
@@ -25,7 +25,7 @@ static bool has(const struct sim_machine *m, enum need need)
     return it_has[need];
 }
 
-/* Counts as by demand also a line that was asked for while its prefetch was on the way, as hardware does. */
+/* Counts as by demand also a line that was requested while its prefetch was on the way, as hardware does. */
 static double l1_by_demand(const struct sim_cell *sum)
 {
     return (double)sim_cell_demand_fills(sum);
@@ -38,7 +38,7 @@ static double l1_by_hardware(const struct sim_cell *sum)
     return (double)(l1->prefetch_fills - l1->software_fills) - (double)l1->late_prefetches;
 }
 
-/* Counts what comes in from beyond: not what L1 writes back into L2. */
+/* Counts lines from outer levels, without L1's write-backs into L2. */
 static double l2_lines_in(const struct sim_cell *sum)
 {
     return (double)(sum->level[1].read_misses + sum->level[1].prefetch_fills);
@@ -47,7 +47,7 @@ static double l2_lines_in(const struct sim_cell *sum)
 static const struct {
     const char *name;
     enum need need;
-    size_t count; /* in the cell, unless there is: */
+    size_t count; /* in the cell, without `derive`: */
     double (*derive)(const struct sim_cell *sum);
 } quantities[] = {
     { "loads", L1, offsetof(struct sim_cell, loads), NULL },
@@ -107,7 +107,7 @@ void exp_kept_counts_move(struct exp_result_moving *x, const struct sim_machine 
         sim_counts_each(m, cell, move, &(struct moving){ x, prefix });
 }
 
-/* The machine with its names and all that only estimates look at made equal; what a clock looks at stays. */
+/* The machine with equal names and equal values of everything that only estimates read; values for a clock stay. */
 static struct sim_machine counting_part(const struct sim_machine *m)
 {
     struct sim_machine c = *m;
@@ -117,7 +117,7 @@ static struct sim_machine counting_part(const struct sim_machine *m)
     if (!sim_clock_why_not(m))
         return c;
     c.memory_scattered_cycles = c.memory_scattered_cycles > 0;
-    c.memory_latency_cycles = c.memory_scattered_cycles; /* at least that, or the machine would not validate */
+    c.memory_latency_cycles = c.memory_scattered_cycles; /* the least value that a machine may have */
     c.memory_bandwidth_bytes_per_cycle = 0;
     c.issue = (struct sim_issue){ .mac_rows = m->issue.mac_rows, .mac_columns = m->issue.mac_columns };
     for (size_t k = 0; k < c.n_levels; k++)
@@ -134,7 +134,7 @@ char *exp_kept_counts_setting(const struct sim_machine *m)
     FILE *out = exp_memory_open(&text, &bytes);
 
     err = sim_machine_print(&c, out);
-    assert(!err); /* else all machines would be the same */
+    assert(!err); /* else all machines would have one text */
     fclose(out);
     return text;
 }

@@ -19,7 +19,7 @@ struct stoppable {
     uint64_t mac_instructions;
 };
 
-/* Multiply-add instructions of one call: outer products that are not full take as long as full ones. */
+/* Multiply-add instructions of one call: partial outer products take as long as full products. */
 static uint64_t mac_instructions_of(const struct conv_plan *plan, const struct sim_issue *issue,
                                     const struct conv_step *s)
 {
@@ -31,7 +31,7 @@ static uint64_t mac_instructions_of(const struct conv_plan *plan, const struct s
            ceil_div(s->n_f, issue->mac_rows);
 }
 
-/* Inner loops of a micro-kernel step: one for each register tile. */
+/* Inner loops of a micro-kernel step: one per register tile. */
 static double loops_of(const struct conv_plan *plan, const struct conv_step *s)
 {
     if (s->kind != CONV_STEP_UKR)
@@ -75,7 +75,7 @@ static int replay_outside(const struct exp_replay_plan *r, struct sim_sink *sink
     const char *why;
     const struct sim_issue *i = r->issue;
 
-    if (i->mac_rows && i->mac_columns) /* at least so many: full ones */
+    if (i->mac_rows && i->mac_columns) /* the least number: full outer products */
         *mac_instructions = (uint64_t)(conv_macs(&r->plan->problem) / (i->mac_rows * i->mac_columns));
     return exp_plugin_replay(r->plan, r->bind, has_stopped, r->pool, sink, r->why ? r->why : &why);
 }
@@ -113,7 +113,7 @@ int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint
 
 /* ---- on several cores ---- */
 
-/* Whose turn it is. A thread runs only in its own. */
+/* The turns of threads. A thread runs only in its own turn. */
 struct turns {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -128,14 +128,14 @@ struct worker {
     struct sim_sink *core;
     struct exp_replay_plan r;
     struct conv_binding bind;
-    uint64_t n_accesses, turn_ends; /* all of this core's */
+    uint64_t n_accesses, turn_ends; /* of this core */
     bool has_ended;
     uint64_t *mac_instructions;
     pthread_t thread;
     int err;
 };
 
-/* Returns the core that has done least among those that have work; the one that asks, if there is none. */
+/* Returns the core with the fewest accesses among the cores with work; the asking core without any. */
 static unsigned next_of(const struct turns *t, unsigned asking)
 {
     unsigned next = asking;
@@ -222,7 +222,7 @@ static void prepare(struct worker *w, struct turns *t, unsigned number, const st
     w->r.n_threads = t->n;
 }
 
-/* Runs all; a thread that cannot be started has ended, with an error. */
+/* Runs all threads; a thread that cannot start has ended, with an error. */
 static int run(struct turns *t)
 {
     unsigned n_started = 0;
@@ -248,7 +248,7 @@ int exp_replay_cores(const struct exp_replay_plan *r, struct sim_cores *cores, u
 {
     struct turns t = { .lock = PTHREAD_MUTEX_INITIALIZER,
                        .changed = PTHREAD_COND_INITIALIZER,
-                       .current = n_cores, /* nobody yet */
+                       .current = n_cores, /* no core yet */
                        .n = n_cores,
                        .worker = exp_new(n_cores, sizeof *t.worker) };
     int err;
@@ -264,14 +264,14 @@ int exp_replay_cores(const struct exp_replay_plan *r, struct sim_cores *cores, u
 
 /* ---- cases ---- */
 
-/* Holds what all cases of a stream share. */
+/* Data shared by all cases of a stream. */
 struct replaying {
     const struct exp_replay_batch *batch;
     const struct exp_setup *setup;
     unsigned n_threads; /* of the stream */
 };
 
-/* One of a machine's simulations takes this long for a multiply-add on a usual computer. */
+/* Seconds per multiply-add of a simulation on a usual computer. */
 static const double plain_seconds = 0.16e-9, classified_seconds = 0.8e-9, full_seconds = 1.8e-9;
 
 double exp_replay_mac_seconds(const struct exp_setup *s)
@@ -287,15 +287,15 @@ bool exp_replay_is_worth_keeping(const struct exp_setup *s)
 }
 
 /*
- * Tells whether caches alone are simulated by themselves: they check the classes, or the machine is more than they
- * are.
+ * Tells whether caches alone are simulated separately: to check the classes, or because the machine has more than
+ * caches.
  */
 static bool is_simulated_twice(const struct exp_setup *s)
 {
     return s->classifies_misses || s->machine.has_stack || !sim_machine_is_plain(&s->machine);
 }
 
-/* Tells whether the machine and its caches alone are the same, by two engines of the simulator. */
+/* Tells whether the machine equals its caches alone, simulated by two engines of the simulator. */
 static bool must_agree(const struct exp_setup *s)
 {
     return sim_machine_is_plain(&s->machine) && !s->machine.has_stack;
@@ -315,10 +315,10 @@ static double case_seconds(const struct exp_setup *s, const struct exp_case *c, 
     return (cache == EXP_WARM ? 2 : 1) * mac * conv_macs(&c->layer->problem) / n_threads;
 }
 
-/* Reports what is replayed, now and then. A tenth of a second's worth is reported at a time. */
+/* Reports the replayed work, a tenth of a second's worth at a time. */
 struct reporter {
     struct exp_progress *progress;
-    double mac_seconds, pending, left; /* left: of what was announced for the case */
+    double mac_seconds, pending, left; /* left: of the seconds announced for the case */
 };
 
 static void report_some(void *reporter, double macs)
@@ -339,15 +339,15 @@ static void report_rest(struct reporter *r)
     r->left = 0;
 }
 
-/* The simulations that a stream goes through: the machine, whose misses may be classified, and its caches alone. */
+/* The simulations of a stream: the machine, whose misses may be classified, and the caches alone. */
 struct simulations {
     struct sim_hierarchy *h, *alone;   /* alone: NULL if h is both */
-    bool must_agree;                   /* the two are one machine, by two engines */
-    double h_seconds;                  /* of h for a multiply-add, all threads at work */
+    bool must_agree;                   /* h and alone are one machine, by two engines */
+    double h_seconds;                  /* of h for a multiply-add, with all threads at work */
     const struct sim_machine *machine; /* of h */
     struct sim_clock clock;
     const struct sim_issue *issue;
-    const struct exp_stacks *stacks; /* what compiled code does on its stack: part of what goes through h */
+    const struct exp_stacks *stacks; /* accesses of compiled code to the stack: a part of h's stream */
     struct reporter reporter;
     unsigned n_threads;
 };
@@ -391,7 +391,7 @@ void exp_replay_cycles(struct sim_cycles to[CONV_N_PHASES], const struct sim_clo
     }
 }
 
-/* Replays a case through one simulation, with tensors where bind says. */
+/* Replays a case through one simulation, with tensors at the addresses of bind. */
 static int replay_once(struct exp_case *c, struct simulations *s, struct sim_hierarchy *h,
                        const struct conv_binding *bind, const struct exp_pool *pool)
 {
@@ -423,7 +423,7 @@ void exp_replay_forget_classes(struct sim_cell *cell)
         cell->level[k].compulsory_misses = cell->level[k].capacity_misses = cell->level[k].conflict_misses = 0;
 }
 
-/* Tells whether two simulations agree in every count but the classes, and those add up to the misses. */
+/* Tells whether two simulations agree in every count but the classes, and the classes add up to the misses. */
 static bool agree(const struct sim_stats *classified, const struct sim_stats *plain)
 {
     struct sim_cell sum = sim_stats_total(classified);
@@ -452,7 +452,7 @@ static void take(struct exp_simulated *to, const struct exp_simulated *run, cons
     to->why_not = NULL;
 }
 
-/* Hands all to two simulations. */
+/* Hands every access to two simulations. */
 struct both {
     struct sim_sink sink; /* first: accept_both() finds the object around it */
     struct sim_sink *to[2];
@@ -488,7 +488,7 @@ static int record_once(struct exp_case *c, struct simulations *s, const struct c
     return err ? err : sim_hierarchy_error(alone);
 }
 
-/* Replays one case; its counts become the case's. */
+/* Replays one case, and stores the counts in the case. */
 static int replay_through(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
                           const struct exp_pool *pool)
 {
@@ -510,7 +510,7 @@ static int replay_through(struct exp_case *c, struct simulations *s, const struc
     return 0;
 }
 
-/* Tells whether a case is replayed by itself: not the twin of another, unless layers follow one another. */
+/* Tells whether a case is replayed: no twin of another case, unless layers follow one another. */
 static bool is_replayed(const struct exp_experiment *e, enum exp_cache_state cache, size_t index)
 {
     const struct exp_case *c = &e->cases[index];
@@ -580,10 +580,10 @@ static int replay_alone(const struct replaying *r, struct exp_experiment *e, siz
 
 /* ---- a whole network ---- */
 
-/* Each layer's tensors in a region of their own, common buffers in one before them. */
+/* Each layer's tensors lie in a region of their own, common buffers in a region before. */
 #define LAYER_REGION ((uint64_t)1 << 40)
 
-/* Binds a layer's tensors. previous_output is where the layer before wrote, 0 for the first layer. */
+/* Binds a layer's tensors. previous_output is the address of the output of the layer before, 0 for the first layer. */
 static struct conv_binding network_binding(const struct exp_case *c, size_t layer, const struct exp_case *previous,
                                            uint64_t previous_output)
 {

@@ -22,8 +22,8 @@
 enum { PAGE_BYTES = 4096, BUFFER_SLACK = 1 << 20 }; /* OpenBLAS aligns its panels within the buffer */
 
 /*
- * Returns twice the size of the last level: of the computer this runs on, or of the simulated machine if the former
- * cannot be read.
+ * Returns twice the size of the last level: of this computer, or of the simulated machine if this computer's size is
+ * unknown.
  */
 static size_t sweep_size(const struct exp_setup *s)
 {
@@ -34,7 +34,7 @@ static size_t sweep_size(const struct exp_setup *s)
     return 2 * (size_t)sim_level_bytes(&m->level[m->n_levels - 1]);
 }
 
-/* Tells whether everything can be found: the core's blocking says how much of the buffer is in use. */
+/* Tells whether all data can be found: the core's blocking says which part of the buffer is in use. */
 static bool can_flush(const struct exp_cold *c, const struct conv_blas *blas)
 {
     return ctr_flush_name() && (!blas->handle || (c->blas_buffer && c->core));
@@ -57,7 +57,7 @@ void exp_cold_release(struct exp_cold *c)
     *c = (struct exp_cold){ 0 };
 }
 
-/* Panels of P windows and of all filters, or the other way round, Q deep: no more of the buffer is in use. */
+/* Panels of P windows and of all filters, or the reverse, Q deep: the part of the buffer in use. */
 static size_t buffer_in_use(const struct exp_cold *c, const struct conv_problem *p)
 {
     size_t longer = conv_windows(p) > p->k ? conv_windows(p) : p->k;
@@ -66,8 +66,8 @@ static size_t buffer_in_use(const struct exp_cold *c, const struct conv_problem 
 }
 
 /*
- * Returns how much of the buffer is mapped. The library does not say how large its buffer is; where less is mapped,
- * the rest is no buffer.
+ * Returns the mapped length of the buffer. The library does not tell the size of the buffer; the buffer ends where the
+ * mapping ends.
  */
 static size_t mapped(unsigned char *start, size_t bytes)
 {
@@ -88,7 +88,7 @@ void exp_cold_empty(struct exp_cold *c, const struct conv_plan *plan, const stru
         ctr_flush(c->blas_buffer, mapped(c->blas_buffer, buffer_in_use(c, &plan->problem)));
 }
 
-/* Says in words what is done, for host.txt. */
+/* Says in words how the caches are emptied, for host.txt. */
 static void cold_describe(const struct exp_cold *c, char *text, size_t bytes)
 {
     if (c->sweep)
@@ -100,12 +100,12 @@ static void cold_describe(const struct exp_cold *c, char *text, size_t bytes)
 
 enum { MAX_PHASE_RUNS = 3, ROUNDS_PER_PASS = 5 };
 
-/* A run step by step that takes longer than this, in medians of the samples, was disturbed, and is repeated. */
+/* A step-by-step run longer than this, in medians of the samples, was disturbed, and is repeated. */
 static const double phase_tolerance = 1.2;
 
 static const char counts_group[] = "CACHE"; /* of events: in the folder of the CPU's kind */
 
-/* Describes a group of events, and how it is opened. */
+/* A group of events, and how the group is opened. */
 struct events {
     int (*open)(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir, const char *uarch,
                 const char *group, char *why, size_t why_bytes);
@@ -113,7 +113,7 @@ struct events {
     const char *groups_dir, *uarch, *group;
 };
 
-/* One event group, and the counts that it is asked for. */
+/* One event group, and the counts requested from the group. */
 struct counting {
     struct events events;
     enum exp_count first, end;
@@ -137,7 +137,7 @@ struct measure {
 struct runner {
     struct measure *m;
     struct exp_case *c;
-    struct exp_tensors tensors; /* a plug-in's are in its process */
+    struct exp_tensors tensors; /* a plug-in's tensors are in the plug-in's process */
     struct exp_plugin *plugin;  /* NULL: none */
     uint64_t took_ns;           /* by the plug-in's clock */
     uint64_t seed;              /* seed of the last change */
@@ -147,7 +147,7 @@ static int run(void *ctx)
 {
     struct runner *r = ctx;
 
-    if (r->plugin) { /* what goes wrong costs its own columns: they say why */
+    if (r->plugin) { /* a failure of a plug-in is a reason in its own columns */
         exp_plugin_run(r->plugin, &r->took_ns);
         return 0;
     }
@@ -161,7 +161,7 @@ static uint64_t own_time(void *ctx, uint64_t ns)
     return r->plugin ? r->took_ns : ns;
 }
 
-/* Writes the input tensor over with itself. */
+/* Writes the input tensor's values over the tensor. */
 static void touch_input(const struct runner *r)
 {
     volatile float *in = conv_out_ptr(r->tensors.bind.addr[CONV_INPUT]);
@@ -170,7 +170,7 @@ static void touch_input(const struct runner *r)
         in[i] = in[i];
 }
 
-/* Changes some lines exactly as a plug-in's process does: all algorithms then start with equally warm caches. */
+/* Changes some lines as a plug-in's process does: all algorithms then start with equally warm caches. */
 static void change_some(struct runner *r)
 {
     const size_t *bytes = r->c->plan.layout.bytes;
@@ -182,7 +182,7 @@ static void change_some(struct runner *r)
     exp_output_spoil_some(out, bytes[CONV_OUTPUT] / sizeof *out, r->seed);
 }
 
-/* Makes the caches what exp_cache_state asks for. */
+/* Brings the caches into the state of exp_cache_state. */
 static int prepare(void *ctx)
 {
     struct runner *r = ctx;
@@ -214,7 +214,7 @@ static void open_counting(struct counting *k, const struct events *e, struct exp
     s->why_not[0] = '\0';
 }
 
-/* The reason of the first case that lacks a count is everybody's. */
+/* The first case without a count gives the reason for all cases. */
 static const char *why_missing(struct exp_measure_info *info, const struct ctr_reading *reading, enum exp_count c)
 {
     char *why = info->why_not_counted[c];
@@ -256,10 +256,10 @@ struct outside_count {
     enum exp_count first, end;
     bool has[EXP_N_COUNTS];
     double value[EXP_N_COUNTS];
-    char why_not[400]; /* of what is missing */
+    char why_not[400]; /* of a missing count */
 };
 
-/* Counts in that process, with counters of its own. */
+/* Counts in the plug-in's process, with counters of the process. */
 static void count_there(void *data, const struct exp_runs *runs)
 {
     struct outside_count *x = data;
@@ -335,8 +335,8 @@ static int run_steps(struct runner *r, struct exp_phases *x)
 }
 
 /*
- * Finds out where the time goes: the fastest of a few runs under the phases' clocks; one run, if it takes about as
- * long as without.
+ * Finds the phases of a run: the fastest of a few runs under the phases' clocks; one run, if about as long as the
+ * samples.
  */
 static int measure_phases(struct runner *r)
 {
@@ -360,7 +360,7 @@ static int measure_phases(struct runner *r)
     return err;
 }
 
-/* Asks a runner once for what there is besides its time. */
+/* Takes a runner's counts and phases, once. */
 static int count_runner(struct measure *m, struct runner *r)
 {
     int err = count(&m->hardware, r);
@@ -370,7 +370,7 @@ static int count_runner(struct measure *m, struct runner *r)
     return err ? err : measure_phases(r);
 }
 
-/* Times the runners of one layer, of which there is one at least, in turns; the first time, counts them one by one. */
+/* Times the n >= 1 runners of one layer in turns; the first time, counts the runners one by one. */
 static int measure_runners(struct measure *m, struct runner *runner, size_t n, size_t n_rounds)
 {
     struct exp_contender contender[EXP_MAX_ALGOS];
@@ -404,7 +404,7 @@ static int measure_runners(struct measure *m, struct runner *runner, size_t n, s
     return err;
 }
 
-/* Gives a case its tensors. Returns 0, or -errno; a plug-in that cannot says why in its columns. */
+/* Gives a case its tensors. Returns 0, or -errno; a failing plug-in has a reason in its columns. */
 static int begin_runner(struct runner *r)
 {
     if (!r->plugin)
@@ -460,8 +460,7 @@ static int measure_layer(struct measure *m, struct exp_case *first, size_t n_rou
 }
 
 /*
- * Estimates the timing of a layer. Every run is prepared, by flushing or sweeping; a pass has an untimed round before
- * the timed ones.
+ * Estimates the timing of a layer. Every run is prepared, by flushing or sweeping; a pass begins with an untimed round.
  */
 double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t n_rounds)
 {
@@ -508,7 +507,7 @@ static void open_all(struct measure *m, struct exp_measure_info *info)
     snprintf(info->counter_note, sizeof info->counter_note, "%s", m->hardware.counters.census.note);
 }
 
-/* Returns how many rounds every layer has, of what can be timed; 0 if nothing can. */
+/* Returns the number of rounds of the layer with the fewest, among timed layers; 0 without a timed layer. */
 static size_t fewest_rounds(const struct exp_experiment *e)
 {
     size_t fewest = SIZE_MAX;
@@ -527,7 +526,7 @@ static bool stands(void *experiment)
     return exp_cases_stand(experiment);
 }
 
-/* Announces that there will be no more rounds. */
+/* Announces the end of the rounds. */
 static void drop_rounds(struct measure *m)
 {
     for (size_t l = 0; l < m->e->model->n_layers; l++) {
@@ -538,7 +537,7 @@ static void drop_rounds(struct measure *m)
     }
 }
 
-/* Gives each layer some rounds more, unless the time is over. */
+/* Gives each layer some more rounds, unless the time is over. */
 static int measure_pass(struct measure *m, size_t n_rounds, uint64_t start_ns)
 {
     const size_t n_before = fewest_rounds(m->e);
@@ -608,7 +607,7 @@ static struct exp_ruler_report report_ruler(const struct measure *m)
     return report;
 }
 
-/* Takes back all times if too many were disturbed. Their samples stay, with their marks. */
+/* Withdraws all times if too many were disturbed. The samples stay, with their marks. */
 static void refuse_disturbed(struct measure *m)
 {
     char said[128];
@@ -625,7 +624,7 @@ static void refuse_disturbed(struct measure *m)
     }
 }
 
-/* Takes back the times of plug-ins that did not last. */
+/* Withdraws the times of plug-ins that ended before the last round. */
 static void refuse_dead(struct measure *m)
 {
     for (size_t i = 0; i < m->e->n_cases; i++) {
@@ -636,7 +635,7 @@ static void refuse_dead(struct measure *m)
     }
 }
 
-/* Runs on a thread of its own: pinning it must not pin the threads that are started afterwards. */
+/* Runs on a thread of its own: threads started later must not inherit the pin. */
 static void *measure_thread(void *ctx)
 {
     struct measure *m = ctx;

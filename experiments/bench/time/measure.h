@@ -30,58 +30,59 @@
 #include "experiments/bench/case/case.h"
 
 /*
- * Empty caches for a timed run: what it will use is flushed, line by line, its tensors and the buffer in which OpenBLAS
- * packs. Where the CPU family has no instruction for that, or OpenBLAS's buffer cannot be found, a buffer of twice the
- * last-level cache is written instead, which takes a hundred times as long on a server.
+ * Empty caches for a timed run: the tensors and OpenBLAS's packing buffer are flushed line by line. If the CPU family
+ * has no instruction to flush, or if OpenBLAS's buffer cannot be found, a buffer of twice the last-level cache is
+ * written, which takes a hundred times as long on a server.
  */
 
 struct exp_cold {
-    const struct conv_gemm_core *core; /* that OpenBLAS runs on, if its blocking is on record */
+    const struct conv_gemm_core *core; /* the core type of OpenBLAS, if its blocking is on record */
     unsigned char *blas_buffer;        /* NULL: OpenBLAS does not run here */
     unsigned char *sweep;              /* NULL: lines are flushed */
     size_t sweep_bytes;
 };
 
 void exp_cold_init(struct exp_cold *c, const struct exp_setup *setup);
-void exp_cold_release(struct exp_cold *c); /* one that is all zeros is fine */
+void exp_cold_release(struct exp_cold *c); /* a zeroed struct is fine */
 
-/* Empties the caches of everything that a run of this plan on these tensors uses. */
+/* Removes from the caches all data that a run of this plan on these tensors uses. */
 void exp_cold_empty(struct exp_cold *c, const struct conv_plan *plan, const struct exp_tensors *t);
 
 struct exp_measure_options {
     struct exp_rounds rounds; /* of every layer */
     unsigned n_threads;       /* for the verification */
-    bool plugins_only;        /* are verified */
+    bool plugins_only;        /* only plug-ins are verified */
     enum exp_cache_state cache;
-    uint64_t ruler_ns;               /* how long a ruler (ruler.h) has timings taken again; 0: there is none */
+    uint64_t ruler_ns;               /* how long a ruler (ruler.h) has timings repeated; 0: no ruler */
     exp_ruler_maker *new_ruler;      /* NULL: exp_ruler_new */
     uint64_t (*now_ns)(void);        /* the clock of the samples */
     const char *groups_dir;          /* counters/groups */
     const struct ctr_source *source; /* of the hardware counts; NULL: this computer's counters */
-    const char *uarch;               /* the folder of their event groups; NULL: this computer's */
+    const char *uarch;               /* the folder of the event groups; NULL: this computer's */
 };
 
-/* Names what counted a group of events, or says why nothing did. */
+/* The counters of a group of events, or the reason why nothing counted. */
 struct exp_measure_source {
     char name[96]; /* "perf_event clx/CACHE", or "" */
     char why_not[400];
 };
 
 /*
- * Says what the measurement was made with; exp_measure_all fills it. Reasons are "" where there is nothing to explain.
+ * The instruments and conditions of a measurement, filled by exp_measure_all. A reason is "" if there is nothing to
+ * explain.
  */
 struct exp_measure_info {
     int core; /* the pinned core, -1 if pinning failed */
     char why_not_pinned[200];
     struct exp_measure_source hardware, common, software; /* common: of the common quantities */
-    char counter_note[320];                               /* which counters do not count; "" if all do */
-    char why_not_counted[EXP_N_COUNTS][256];              /* though there are counters */
+    char counter_note[320];                               /* counters that do not count; "": all count */
+    char why_no_count[EXP_N_COUNTS][256];                 /* in spite of counters */
     struct exp_why why_no_base_steps;
     size_t n_rounds;   /* of the layer with the fewest; 0: nothing was timed */
-    enum exp_end end;  /* why there were no more */
-    double ran_at_ghz; /* the core's clock, the faster one of before and after; 0: nothing tells it */
+    enum exp_end end;  /* why the rounds ended */
+    double ran_at_ghz; /* the core's clock, the faster of before and after; 0: not known */
     struct exp_disturbance disturbance;
-    struct exp_ruler_report ruler; /* how many timings were taken again */
+    struct exp_ruler_report ruler; /* how many timings were repeated */
     char why_disturbed[160];       /* "" = the times are the core's own */
     char emptied[96];              /* how the caches were emptied; "" when warm */
 };
@@ -109,9 +110,7 @@ int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *
 /* Tells whether the source's counters open and are proven: whether exp_measure_all would count. */
 bool exp_measure_counts(const struct exp_measure_options *o);
 
-/*
- * Estimates what verifying a layer, and rounds of all its cases, take on a usual computer: announced to exp_progress.
- */
+/* Estimate the seconds of verifying a layer, and of rounds of all its cases, on a usual computer, for exp_progress. */
 double exp_verify_seconds(const struct exp_case *c, unsigned n_threads);
 double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t n_rounds);
 

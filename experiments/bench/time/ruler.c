@@ -14,7 +14,7 @@
 
 enum {
     ALIGN = 4096,
-    CLOCK_STEPS = 1200, /* of 4 to 5 ns each: some 5 us, as the others */
+    CLOCK_STEPS = 1200, /* of 4 to 5 ns each: about 5 us, like the further loops */
     N_FMAS = 33600,
     LOAD_PASSES = 7,
     PORTABLE_CHAINS = 8,
@@ -22,7 +22,7 @@ enum {
 
 /* ---- the loops ---- */
 
-/* Divides again and again. No compiler may fold this: rounding makes each step's result its own. */
+/* Divides again and again. No compiler may fold the loop: rounding makes each step's result unique. */
 static double divide(size_t n_steps, double x, double by)
 {
     for (; n_steps; n_steps--)
@@ -30,7 +30,7 @@ static double divide(size_t n_steps, double x, double by)
     return x;
 }
 
-/* Multiplies and adds, where there is no loop for this CPU's vectors. */
+/* Multiplies and adds, without a loop for this CPU's vectors. */
 static float portable_fma(size_t n_steps, float a, float b)
 {
     float chain[PORTABLE_CHAINS], sum = 0;
@@ -59,7 +59,7 @@ static float portable_read(const float *x, size_t n)
     return sum;
 }
 
-/* Loops take their inputs from sink, which is volatile, and leave their results there: so they must be run. */
+/* Loops take their inputs from sink, a volatile member, and leave their results there: no compiler may drop a loop. */
 static void run_clock(struct exp_ruler *r)
 {
     const double one = 1 + (double)r->sink * 0;
@@ -83,7 +83,7 @@ static void run_loads(struct exp_ruler *r)
         r->sink = r->peak ? r->peak->read(r->data, n) : portable_read(r->data, n);
 }
 
-/* A piece of a loop, and of the clock beside it. */
+/* A piece of a loop, and the clock beside the piece. */
 struct piece {
     uint32_t clock_ns, ns;
 };
@@ -100,8 +100,8 @@ static uint32_t time_piece(struct exp_ruler *r, void (*loop)(struct exp_ruler *r
 }
 
 /*
- * Reads pieces in turns, each of the loop between two of the clock, the faster of which is its own. Returns the piece
- * that took the least in units of its clock.
+ * Reads pieces in turns, each between two pieces of the clock, of which the faster counts. Returns the piece with the
+ * fewest units of its clock.
  */
 static struct piece read_pieces(struct exp_ruler *r, void (*loop)(struct exp_ruler *r))
 {
@@ -200,7 +200,7 @@ void exp_ruler_limit(struct exp_ruler *r, uint64_t limit_ns)
         r->until_ns = ctr_now_ns() + limit_ns;
 }
 
-/* Reads until nothing is off. These readings are no timing's: the best is not found among them. */
+/* Reads until nothing is off. No timing has these readings, so they do not count for the best. */
 static void wait_for_quiet(struct exp_ruler *r)
 {
     const uint64_t until_ns = ctr_now_ns() + EXP_RULER_WAIT_MS * 1000000;
@@ -244,12 +244,12 @@ struct exp_watch exp_ruler_watch(struct exp_ruler *r)
 
 /* ---- what disturbs ---- */
 
-enum { PEAK_STEPS = 1 << 14, PEAK_SAMPLES = 20 }; /* some 100 us each */
+enum { PEAK_STEPS = 1 << 14, PEAK_SAMPLES = 20 }; /* about 100 us each */
 
-/* Beyond these a machine is not quiet. Fast and slow rounds lie a few per cent apart on any. */
+/* Limits of a quiet machine. Fast and slow rounds lie a few per cent apart on any machine. */
 static const double most_steal_percent = 1, most_waited_percent = 1, most_median_percent = 5, most_peak_percent = 5;
 
-/* Opens <proc>/<name>; NULL if it is not there. */
+/* Opens <proc>/<name>; NULL without the file. */
 static FILE *open_table(const char *proc, const char *name)
 {
     char *path = exp_format("%s/%s", proc, name);
@@ -259,10 +259,7 @@ static FILE *open_table(const char *proc, const char *name)
     return in;
 }
 
-/*
- * Reads the first line of stat: cpu user nice system idle iowait irq softirq steal ...; guests' time is in user's
- * already.
- */
+/* Reads the first line of stat: cpu user nice system idle iowait irq softirq steal ...; user contains guests' time. */
 static void read_steal(struct exp_disturbance_start *s, const char *proc)
 {
     FILE *in = open_table(proc, "stat");
@@ -326,7 +323,7 @@ static struct exp_disturbance_start read_all(const char *proc)
     return s;
 }
 
-/* Returns the best of some short samples: what the core can do now. */
+/* Returns the best of some short samples: the core's present peak. */
 static double sample_peak(const struct conv_peak *peak)
 {
     uint64_t fastest = UINT64_MAX;
@@ -415,7 +412,7 @@ static size_t bin_of(double value)
     return bin <= 0 ? 0 : bin >= EXP_RULER_BINS - 1 ? EXP_RULER_BINS - 1 : (size_t)bin;
 }
 
-/* Counts the readings of a bin and of those above it that are as good as equal. */
+/* Counts the readings of a bin and of the bins just above. */
 static uint32_t count_near(const uint32_t *bin, size_t at)
 {
     uint32_t n = 0;
@@ -426,8 +423,8 @@ static uint32_t count_near(const uint32_t *bin, size_t at)
 }
 
 /*
- * Returns the best value of a scale: the lowest that readings gather at, EXP_RULER_GATHERED_PERCENT of all within 1.5
- * %. Odd readings are scattered, and set nothing.
+ * Returns the best value of a scale: the lowest value with EXP_RULER_GATHERED_PERCENT of all readings within 1.5 %.
+ * Scattered readings do not count.
  */
 static double best_of(const struct exp_ruler_best *b, enum exp_ruler_scale scale)
 {
@@ -447,7 +444,7 @@ static double percent_over(double value, double best)
     return 100 * (value / best - 1);
 }
 
-/* A loop is as much off as both of its scales say; up to the tolerance that is 0. */
+/* A loop is off by the smaller error of both scales; up to the tolerance the result is 0. */
 static double half_off(const struct exp_ruler_best *b, const double *value, enum exp_ruler_scale ns,
                        enum exp_ruler_scale cycles)
 {
@@ -489,7 +486,7 @@ double exp_ruler_off(const struct exp_ruler_best *b, const struct exp_mark *m)
                 half_off(b, value, EXP_RULER_LOADS, EXP_RULER_LOADS_CYCLES));
 }
 
-/* Tells whether a loop took longer in a than in b, in units of their clocks; any reading takes longer than none. */
+/* Tells whether a loop took longer in a than in b, in units of the clocks; any reading is longer than no reading. */
 static bool took_longer(uint32_t ns_a, uint32_t clock_a, uint32_t ns_b, uint32_t clock_b)
 {
     return !clock_b || (double)ns_a * clock_b > (double)ns_b * clock_a;

@@ -46,9 +46,9 @@ static const float *tensor(const struct exp_tensors *t, enum conv_tensor which)
     return conv_in_ptr(t->bind.addr[which]);
 }
 
-/* One output plane, as the oracle has it. */
+/* One output plane, as the oracle computes the plane. */
 struct plane {
-    const struct exp_tensors *tensors; /* whose input and filters these are */
+    const struct exp_tensors *tensors; /* input and filters */
     size_t number;
     double *sum, *magnitude;
     bool has_magnitude;
@@ -96,7 +96,7 @@ static int compare_plane(const struct exp_case *c, const float *out, struct plan
     return 0;
 }
 
-/* The same; a plug-in that is wrong is not run, and no reason to end. */
+/* Compares one plane; a plug-in with wrong values does not run, and the program continues. */
 static int compare_case(struct exp_case *c, const float *out, struct plane *x, const struct verify_all *all)
 {
     struct exp_why why;
@@ -110,7 +110,7 @@ static int compare_case(struct exp_case *c, const float *out, struct plane *x, c
     return 0;
 }
 
-/* Runs a case. A plug-in that cannot do the layer is not compared. */
+/* Runs a case. A plug-in that refuses the layer is not compared. */
 static int run_case(const struct exp_experiment *e, struct exp_case *c, struct exp_tensors *tensors)
 {
     int err = exp_tensors_init(tensors, &c->plan);
@@ -127,7 +127,7 @@ static int run_case(const struct exp_experiment *e, struct exp_case *c, struct e
     return 0;
 }
 
-/* Runs every algorithm of a layer that runs here; tensors of the others stay empty. */
+/* Runs every algorithm of a layer that runs here; the remaining tensors stay empty. */
 static int run_layer(const struct verify_all *all, struct exp_case *first, struct exp_tensors *tensors)
 {
     const struct exp_experiment *e = all->e;
@@ -185,7 +185,7 @@ static int verify_layer(void *ctx, size_t index, size_t thread, const struct exp
 
     (void)thread;
     if (first->same_as != index * all->e->n_algos)
-        return 0; /* the same shape was verified with another layer */
+        return 0; /* an equal shape was verified with another layer */
     exp_progress_begin(all->progress, EXP_WORK_VERIFY, first->layer->name, "verifying");
     err = run_layer(all, first, tensors);
     any = any_of(tensors, all->e->n_algos);
@@ -215,7 +215,7 @@ int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o
 
     exp_experiment_condemn(e);
     if (err == -EILSEQ)
-        return err; /* the job said what is wrong */
+        return err; /* the job has written the line */
     if (err == -ENOMEM)
         return exp_fail(why, err, "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
     return err ? exp_fail(why, err, err == -EINTR ? "interrupted while verifying" : "verification failed") : 0;
