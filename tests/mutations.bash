@@ -114,8 +114,8 @@ mutant "judge: a layer's chosen schedule counts as the best one" experiments/cho
     's/s->chosen \+= c->cost\[c->chosen\]/s->chosen += c->cost[exp_choice_best(c)]/' judge
 mutant "judge: regret is a share of what was chosen" experiments/choices/judge.c \
     's/\(s->chosen - s->best\) \/ s->best/(s->chosen - s->best) \/ s->chosen/' judge
-mutant "judge: layers that lose against Base count as won" experiments/judge/judge.c \
-    's/c->n_pays \+= exp_ratio_side\(&t->speedup\) > 0/c->n_pays += exp_ratio_side(\&t->speedup) < 0/' judge
+mutant "judge: layers that lose against Base count as won" experiments/choices/judge.c \
+    's/c->n_pays \+= exp_ratio_side\(&v\[i\]\.measured\) > 0/c->n_pays += exp_ratio_side(\&v[i].measured) < 0/' judge
 mutant "peers: layers that are slower count as won" experiments/peers/totals.c 's/t->won_percent \+= ratio > 1/t->won_percent += ratio < 1/' peers
 mutant "peers: a network's speed-up is turned round" experiments/peers/totals.c \
     's/base_ns \/ t\.times\.low_mean/t.times.low_mean \/ base_ns/' peers

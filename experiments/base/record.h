@@ -52,6 +52,7 @@ struct rec_field {
     size_t offset, bytes;              /* of the value in the row */
     double (*derive)(const void *row); /* computes the value from the row; the field then has no offset. NULL */
     enum rec_missing missing;
+    bool is_whole;                /* a struct value that is a whole number >= 0 */
     size_t why_offset, why_bytes; /* of the reason in the row. 0 bytes: a const char *, otherwise a char array */
     const char *why;              /* the reason of REC_IF_NAN_AS */
 };

@@ -379,7 +379,7 @@ int net_conv_open(const struct net *net, const struct net_step *s, struct exp_wh
     const char *refusal;
 
     assert(s->conv);
-    if (conv->plan.algorithm != CONV_OUTSIDE)
+    if (conv->plan.algorithm != CONV_PLUGIN)
         return 0;
     refusal = exp_plugin_open_lent(conv->plan.plugin.code, conv->number, &conv->plan, &bind, clock_of(net));
     return refusal ? exp_fail(why, -ECANCELED, "node '%.100s': %s", s->name, refusal) : 0;

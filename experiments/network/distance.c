@@ -1,5 +1,5 @@
 /* How far values of a network are from what another program makes of the network. */
-#include "experiments/network/beside.h"
+#include "experiments/network/reference.h"
 
 #include <errno.h>
 #include <jansson.h>

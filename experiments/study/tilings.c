@@ -74,19 +74,6 @@ struct exp_study_agreement exp_study_agreement_of(const struct exp_study_terms *
     return a;
 }
 
-double exp_study_left_out_cycles(const struct exp_study_terms *t, size_t left_out, enum csa_schedule schedule)
-{
-    double cycles[2] = { (double)NAN, (double)NAN };
-
-    for (size_t i = 0; i < 2; i++) {
-        const struct exp_study_terms *through = &t[i ? left_out : 0];
-
-        if (through->runs.n_layers)
-            cycles[i] = exp_study_agreement_of(through, EXP_STUDY_EQ6, schedule, EXP_STUDY_WITHOUT_NOTHING).simulated;
-    }
-    return cycles[1] / cycles[0];
-}
-
 static void tell(struct exp_study_view *view, const struct exp_study_run *run)
 {
     view->lines = run ? run->counts.lines_in : (double)NAN;

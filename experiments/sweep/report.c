@@ -139,16 +139,13 @@ static void put_row(struct file *f, const struct exp_sweep_report *r, const ROW 
 
 /* ---- values ---- */
 
-/* Writes the keys of a configuration: "L1.size=16K L2.ways=4". */
-static void say_config(const struct exp_sweep *s, size_t config, char *text, size_t bytes)
+/* Returns the share of all cores' work on the core with most work, for which all cores wait; 1 of a single core. */
+static double longest_share(const struct exp_sweep_config *c, const struct exp_sweep_counts *counts)
 {
-    text[0] = '\0';
-    for (size_t k = 0; k < s->grids.n_keys; k++) {
-        const char *value = sim_grids_value(&s->grids, config, k);
-
-        if (value)
-            exp_say_more(text, bytes, "%s%s=%s", *text ? " " : "", s->grids.key[k], value);
-    }
+    if (!exp_sweep_has_cores(c))
+        return 1;
+    return counts->mac_instructions ? (double)counts->longest_mac_instructions / (double)counts->mac_instructions
+                                    : 1 / (double)c->n_cores;
 }
 
 /* Returns the bytes of all levels, of all cores. */
@@ -161,6 +158,40 @@ static double cache_bytes(const struct exp_sweep_config *c)
         own += (double)sim_level_bytes(&m->level[k]);
     return own * (exp_sweep_has_cores(c) ? (double)c->n_cores : 1) +
            (double)sim_level_bytes(&m->level[m->n_levels - 1]);
+}
+
+/* Fills in the values of a replayed case. */
+static void fill_values(const struct exp_sweep_report *r, const struct exp_sweep_case *x, struct value *value)
+{
+    const struct sim_machine *m = &x->config->setup.machine;
+    const struct exp_sweep_counts *c = &r->sweep->counts[x->task];
+    const struct exp_estimate e = exp_estimate_phases(m, c->phase, c->mac_instructions);
+    const double share = longest_share(x->config, c);
+    const struct sim_stats levels = { .n_levels = m->n_levels };
+    struct sim_cell sum = { 0 };
+
+    for (unsigned p = 0; p < CONV_N_PHASES; p++)
+        sim_cell_add(&sum, &c->phase[p]);
+    value[LOADS] = value_of((double)sum.loads);
+    for (size_t i = 0; i < EXP_N_NAMED_LEVELS; i++)
+        value[L1_MISSES + i] = value_of((double)sum.level[exp_named_level(&levels, i)].load_misses);
+    value[LINES_READ] = value_of((double)sum.memory_read_lines);
+    value[LINES_WRITTEN] = value_of((double)sum.memory_written_lines);
+    value[ISSUE_CYCLES] = value_or(e.issue_cycles * share, r->why_no_estimate);
+    value[MEMORY_CYCLES] = value_or(e.memory_cycles * share, r->why_no_estimate);
+    value[CYCLES] = value_or((double)c->cycles, exp_sweep_why_no_cycles(x));
+    value[COST] = r->has_cycles        ? value[CYCLES]
+                  : r->why_no_estimate ? value_sum(value[LINES_READ], value[LINES_WRITTEN])
+                                       : value_sum(value[ISSUE_CYCLES], value[MEMORY_CYCLES]);
+}
+
+double exp_sweep_cost(const struct exp_sweep_report *r, const struct exp_sweep_case *x)
+{
+    struct value value[N_VALUES];
+
+    assert(!x->why_not);
+    fill_values(r, x, value);
+    return value[COST].number;
 }
 
 static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case *x, size_t config)
@@ -181,7 +212,7 @@ static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case 
     for (size_t v = 0; v < N_VALUES && x->why_not; v++)
         row.value[v] = value_none(x->why_not);
     if (!x->why_not)
-        exp_sweep_fill_values(r, x, row.value);
+        fill_values(r, x, row.value);
     return row;
 }
 

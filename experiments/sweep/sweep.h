@@ -148,10 +148,7 @@ int exp_sweep_plans_write(const struct exp_sweep_report *r, const struct exp_out
 /* Prints the cost of the plans, and how to run the plans; nothing if there is no file or no choice. */
 void exp_sweep_plans_say(const struct exp_sweep_report *r, FILE *out);
 
-/* Fills in what a case that was replayed comes to: value[EXP_SWEEP_N_VALUES]. */
-void exp_sweep_fill_values(const struct exp_sweep_report *r, const struct exp_sweep_case *x, double *value);
-
-double exp_sweep_cost(const struct exp_sweep_report *r, const struct exp_sweep_case *x); /* of one that was replayed */
+double exp_sweep_cost(const struct exp_sweep_report *r, const struct exp_sweep_case *x); /* x must be replayed */
 
 /* Prints the answer: for the terminal's last lines, and for verdict.txt. */
 void exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out);

@@ -62,7 +62,7 @@ static struct exp_cycles_pair cycles_of(const struct exp_point *p)
     const size_t q = ctr_quantity_index("cycles");
 
     return !p || *p->why_not ? (struct exp_cycles_pair){ (double)NAN, (double)NAN }
-                             : (struct exp_cycles_pair){ p->measured[q], p->simulated[EXP_AS_MACHINE][q] };
+                             : (struct exp_cycles_pair){ p->measured[q].number, p->simulated[EXP_AS_MACHINE][q] };
 }
 
 /* Returns the point of an algorithm in a point's layer; NULL: no point. */

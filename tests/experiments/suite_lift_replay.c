@@ -14,6 +14,7 @@
 #include "counters/watch/ring.h"
 #include "experiments/papers/lift/rank.h"
 #include "kernels/conv_naive.h"
+#include "sim/base/record.h"
 #include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
@@ -496,14 +497,12 @@ static void blocks_have_their_work(void)
 
     if (!has_costs())
         return;
-    scratch_open();
     command = exp_format("%s %s | sed -n '/^lift_block_work:/,/globl/p'", script, scratch_text("text.s", text));
     in = popen(command, "r");
     CU_ASSERT_FATAL(in && fread(work, 1, sizeof work - 1, in) > 0 && !pclose(in));
     /* a gather is eight operations */
     test_check(strstr(work, "\n\t.quad 14, 2\n\t.quad 1, 0\n\t.globl") != NULL, "%s", work);
     free(command);
-    scratch_close();
 }
 
 /* ---- parts ---- */

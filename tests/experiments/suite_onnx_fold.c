@@ -79,7 +79,6 @@ static void no_operator_walks_through_a_constant_of_one_number(void)
                                          { INT64_C(1) << 50, 1, 0 } };
     char name[64];
 
-    scratch_open();
     for (size_t op = 0; infer_operator(op, name, sizeof name); op++) {
         for (size_t s = 0; s < COUNT(shapes); s++) {
             try_operator(name, shapes[s], 3, 1, "");
@@ -111,7 +110,6 @@ static void an_empty_constant_takes_no_time(void)
     static const char *const in[] = { "x,x", "x,zero", "x,none" };
     char name[64];
 
-    scratch_open();
     for (size_t op = 0; infer_operator(op, name, sizeof name); op++) {
         for (size_t s = 0; s < COUNT(shapes); s++) {
             for (size_t i = 0; i < COUNT(in); i++)

@@ -272,7 +272,7 @@ static double any_double(void)
 static void fill(const struct rec_field *f, char *row)
 {
     const double x = f->missing >= REC_IF_NAN && !rng_below(3) ? (double)NAN
-                     : f->is_whole                             ? rng_below(1000)
+                     : f->is_whole                             ? (double)rng_below(1000)
                                                                : any_double();
     const uint64_t whole = rng_u64() >> rng_below(64);
     const uint32_t half = (uint32_t)whole;

@@ -134,9 +134,7 @@ struct exp_measured {
     const char *why_no_phases; /* timed, but not step by step; owned as why_no_time */
     struct exp_phases phases;
     double convert_ns[2]; /* a plug-in's own conversions, not in the samples: before a run, after a run; 0: none */
-    bool has_count[EXP_N_COUNTS];
-    double count[EXP_N_COUNTS];             /* of one run */
-    const char *why_no_count[EXP_N_COUNTS]; /* timed, but not counted; owned as why_no_time */
+    struct value count[EXP_N_COUNTS]; /* of one run; exp_case_count knows of cases that were not timed */
 };
 
 struct exp_simulated {

@@ -76,7 +76,7 @@ struct exp_measure_info {
     char why_not_pinned[200];
     struct exp_measure_source hardware, common, software; /* common: of the common quantities */
     char counter_note[320];                               /* counters that do not count; "": all count */
-    char why_no_count[EXP_N_COUNTS][256];                 /* in spite of counters */
+    char why_not_counted[EXP_N_COUNTS][256];              /* in spite of counters */
     struct exp_why why_no_base_steps;
     size_t n_rounds;   /* of the layer with the fewest; 0: nothing was timed */
     enum exp_end end;  /* why the rounds ended */
