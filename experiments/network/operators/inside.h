@@ -102,7 +102,6 @@ struct op_moves {
     size_t n_dims, dim[ONNX_MAX_DIMS];
     ptrdiff_t *at[ONNX_MAX_DIMS];
     size_t element_bytes, block; /* elements of a copied block */
-    bool changes;                /* indexes are set again before each run */
     unsigned char fill[8];
     bool has_run; /* of the last axis: `lead` are fills, then `run` neighbours, then fills to the end */
     size_t lead, run;

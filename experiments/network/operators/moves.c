@@ -60,7 +60,7 @@ static void find_run(struct op_moves *m)
     m->run = i - m->lead;
     while (i < n && at[i] < 0)
         i++;
-    m->has_run = i == n && !m->changes;
+    m->has_run = i == n;
 }
 
 void op_moves_finish(struct op_moves *m)
@@ -551,18 +551,6 @@ static int prepare_pad(struct op_call *call, struct exp_why *why)
 
 /* ---- Gather ---- */
 
-/* Sets the indexes of the gathered axis; elements out of range are 0. */
-static void set_gathered(struct op_moves *m, const struct onnx_value *indices, const void *data, size_t n,
-                         size_t stride)
-{
-    for (size_t i = 0; i < indices->elements; i++) {
-        const int64_t is = indices->type == ONNX_INT64 ? ((const int64_t *)data)[i] : ((const int32_t *)data)[i];
-        const int64_t at = is < 0 ? is + (int64_t)n : is;
-
-        m->at[1][i] = at < 0 || at >= (int64_t)n ? -1 : (ptrdiff_t)((size_t)at * stride);
-    }
-}
-
 static int check_gather(const struct op_call *call, size_t *axis, struct exp_why *why)
 {
     const struct onnx_value *in = op_in(call, 0), *indices = op_in(call, 1);
@@ -572,6 +560,8 @@ static int check_gather(const struct op_call *call, size_t *axis, struct exp_why
 
     if (!err && indices->type != ONNX_INT64 && indices->type != ONNX_INT32)
         err = op_refuse(call, why, "indices of type %s", onnx_type_name(indices->type));
+    if (!err && !indices->data && indices->elements)
+        err = op_refuse(call, why, "indices are not known before the run");
     if (!err)
         err = op_axis(call, onnx_int(call->ask.node, "axis", 0), in->n_dims, axis, why);
     if (err)
@@ -597,40 +587,15 @@ static int prepare_gather(struct op_call *call, struct exp_why *why)
     stride = stride_of(in, axis);
     m = op_moves_new(call, 3, (const size_t[]){ op_elements(in, 0, axis), indices->elements, stride },
                      onnx_type_bytes(in->type));
-    m->changes = !indices->data;
     set_steps(m, 0, (size_t)in->dim[axis] * stride);
     set_steps(m, 2, 1);
-    if (m->changes)
-        for (size_t i = 0; i < indices->elements; i++)
-            m->at[1][i] = -1;
-    else
-        set_gathered(m, indices, indices->data, (size_t)in->dim[axis], stride);
+    for (size_t i = 0; i < indices->elements; i++) {
+        const int64_t n = in->dim[axis], is = onnx_element_int(indices, i), at = is < 0 ? is + n : is;
+
+        m->at[1][i] = at < 0 || at >= n ? -1 : (ptrdiff_t)((size_t)at * stride);
+    }
     op_moves_finish(m);
     return 0;
-}
-
-/* Reads the indices of a run. */
-static void update_gather(const struct op_call *call, const struct op_tensors *t)
-{
-    const struct onnx_value *in = op_in(call, 0);
-    struct op_moves *m = call->own;
-    size_t axis = 0;
-
-    if (!m->changes || op_axis(call, onnx_int(call->ask.node, "axis", 0), in->n_dims, &axis, NULL))
-        return;
-    set_gathered(m, op_in(call, 1), t->in[1], (size_t)in->dim[axis], stride_of(in, axis));
-}
-
-static void run_gather(const struct op_call *call, const struct op_tensors *t, struct sconv_team *team)
-{
-    update_gather(call, t);
-    op_moves_run(call, t, team);
-}
-
-static void reference_gather(const struct op_call *call, const struct op_tensors *t)
-{
-    update_gather(call, t);
-    op_moves_reference(call, t);
 }
 
 #define RECORD(name_, prepare_)                                                                                        \
@@ -645,7 +610,4 @@ RECORD(Expand, prepare_repeat)
 RECORD(Tile, prepare_repeat)
 RECORD(Slice, prepare_slice)
 RECORD(Pad, prepare_pad)
-
-const struct op op_Gather = {
-    .name = "Gather", .prepare = prepare_gather, .run = run_gather, .reference = reference_gather
-};
+RECORD(Gather, prepare_gather)
