@@ -28,12 +28,11 @@ struct exp_coder {
 
 /* Data shared by all layers of an experiment. */
 struct exp_setup {
-    struct sim_machine machine; /* the simulated machine */
-    struct sim_machine
-        classified;             /* the simulated machine; classifies the misses of every level if classifies_misses */
-    struct sim_machine alone;   /* the machine's caches alone; the machine if its caches are plain */
-    struct csa_caches caches;   /* the machine's caches, as CSA sees them */
-    const struct conv_ukr *ukr; /* SConv's micro-kernel; may be openblas_ukr's */
+    struct sim_machine machine;    /* the simulated machine */
+    struct sim_machine classified; /* the machine, with classified misses if classifies_misses */
+    struct sim_machine alone;      /* the machine's caches alone; the machine if its caches are plain */
+    struct csa_caches caches;      /* the machine's caches, as CSA sees them */
+    const struct conv_ukr *ukr;    /* SConv's micro-kernel; may be openblas_ukr's */
     /* Given by the user or the machine; otherwise tuned SConv chooses per layer within ukr's instruction set. */
     bool is_ukr_given;
     const char *ukr_from, *core_from;  /* who chose ukr and core, a clause for exp_setup_describe */

@@ -1,4 +1,4 @@
-/* Builds a model, layer by layer, and notes what was left out. */
+/* Builds a model, layer by layer, and notes left-out entries. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

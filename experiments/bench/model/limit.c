@@ -1,4 +1,4 @@
-/* Smaller layers of the same kind: part of model.h. */
+/* Makes layers smaller: part of model.h. */
 #include <stdlib.h>
 
 #include "experiments/bench/model/model.h"
@@ -16,7 +16,7 @@ static void take_rows(struct conv_problem *p, size_t rows)
     p->p = rows;
 }
 
-/* Halves what there is most of. Returns false if only a few are left of each. */
+/* Halves the largest size. Returns false if only a few of each are left. */
 static bool halve(struct conv_problem *p)
 {
     const size_t filters = p->k / p->groups;

@@ -22,7 +22,7 @@
 
 static const char *const suffixes[] = { SUFFIX, ".txt", LOG, NETWORK };
 
-/* Finds the ending that says that a name is that of a file. Returns NULL if it has none. */
+/* Finds the ending that marks a name as a file's name, or NULL. */
 static const char *find_suffix(const char *name)
 {
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
@@ -62,7 +62,7 @@ static bool is_batch(const char *text)
     return true;
 }
 
-/* Checks that something is left of a file of oneDNN's. */
+/* Checks that a file of oneDNN has a convolution left. */
 static int check_any(const struct exp_model *m, struct exp_why *why)
 {
     if (m->n_layers)
@@ -151,7 +151,7 @@ static int read_descriptor(struct exp_model *m, const char *text, struct exp_why
     return exp_model_add(m, &d, (struct exp_model_place){ m->path, 1 }, why);
 }
 
-/* Says what to do with a file of a kind that is not read. */
+/* Gives the advice for a file of a kind that is not read. */
 static int check_kind(const char *which, struct exp_why *why)
 {
     static const struct {
@@ -193,7 +193,7 @@ static bool say_other_folder(void *ctx, const char *path)
                     (int)(strlen(name) - strlen(SUFFIX)), name, path) != 0;
 }
 
-/* Says that no table has a model's name, and what may have been meant. Returns -ENOENT. */
+/* Says that a model's name is unknown, with a similar name if there is one. Returns -ENOENT. */
 static int say_unknown(const char *experiments_dir, const char *which, struct exp_why *why)
 {
     static const char paths[] = "the path of a network, .onnx, of a layer table, .csv, of a batch file, .txt, or of a "
@@ -299,7 +299,7 @@ static int find_model(struct exp_model *m, const char *experiments_dir, const ch
     return read_named(m, experiments_dir, which, why);
 }
 
-/* Gives every layer so many images. */
+/* Sets every layer's number of images. */
 static int set_batch(struct exp_model *m, unsigned batch, struct exp_why *why)
 {
     struct exp_why reason;
@@ -362,7 +362,7 @@ static bool mark_matches(const struct exp_model *m, const char *pattern, bool *k
 }
 
 /*
- * Cuts the next pattern off a list, without the blanks around it; an empty item gives "". Returns NULL after the last
+ * Cuts the next pattern off a list, without surrounding blanks; an empty item gives "". Returns NULL after the last
  * item.
  */
 static char *next_pattern(char **list)
@@ -564,7 +564,7 @@ void exp_model_print_notes(const struct exp_model *m, FILE *out)
 
 #define ALL "googlenet,inceptionv2,resnet18,resnet50,resnet152,squeezenet,vgg16"
 
-/* Checks that no two models have a name in common: rows of results are told apart by it. */
+/* Checks that the models' names differ, because the names identify rows of results. */
 static int check_names(const struct exp_models *m, struct exp_why *why)
 {
     const struct exp_model *last = &m->model[m->n - 1];

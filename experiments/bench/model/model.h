@@ -24,30 +24,30 @@ struct exp_layer {
 
 enum { EXP_SKIPPED_LINES = 8 };
 
-/* Says what was left out of a file, for one reason. */
+/* Entries of a file that were left out, for one reason. */
 struct exp_skipped {
     char *path, *reason;
     size_t times;
-    unsigned line[EXP_SKIPPED_LINES]; /* of the first; 0: the reason says where */
+    unsigned line[EXP_SKIPPED_LINES]; /* of the first entries; 0: the reason says where */
 };
 
 struct exp_model {
     char *name;      /* the file's name without folder and ".csv", ".txt", ".log" or ".onnx" */
-    char *path;      /* of the file; of a descriptor: itself */
+    char *path;      /* of the file; of a descriptor: the descriptor */
     size_t n_layers; /* >= 1 */
     struct exp_layer *layer;
-    size_t repeats;   /* how often a log has them all; else 0 */
-    char *others;     /* which nodes a network has beside its convolutions; NULL */
+    size_t repeats;   /* how often a log repeats all layers; else 0 */
+    char *others;     /* nodes of a network beside its convolutions; NULL */
     char *notes;      /* sentences on the reading of the file, one per line; NULL: none */
     size_t n_untyped; /* convolutions of a log without types; read as fp32 */
-    char *types;      /* a sentence: which types of a network run as another type; NULL: none */
+    char *types;      /* a sentence: types of a network that run as another type; NULL: none */
     size_t n_smaller; /* layers that exp_model_limit made smaller */
-    double most_macs; /* and what it was asked for */
+    double most_macs; /* the limit of exp_model_limit */
     size_t n_skipped;
     struct exp_skipped *skipped; /* exp_model_print_notes() prints them */
 };
 
-/* Says which part of a model is meant, and what its file leaves open. */
+/* The requested part of a model, and values that the file leaves open. */
 struct exp_model_ask {
     const char *layers; /* as patterns of exp_model_filter; "" or NULL: all */
     unsigned batch;     /* images at once, of every layer; 0: as the file says */
@@ -56,29 +56,28 @@ struct exp_model_ask {
     bool is_of_several; /* patterns may match layers of another model only */
 };
 
-/* Makes it of options that have such fields. */
+/* Builds a struct exp_model_ask from a struct with the members layers, batch, input and links. */
 #define EXP_MODEL_ASK(o)                                                                                               \
     (&(struct exp_model_ask){ .layers = (o)->layers, .batch = (o)->batch, .input = (o)->input, .links = (o)->links })
 
 /*
- * Reads a file: one that is called .csv is a table, one that is called .onnx a network; of others, what they say tells
- * which they are. Returns 0; -errno of reading it; -EINVAL for what is malformed or impossible; -EOVERFLOW.
+ * Reads a file: .csv is a table, .onnx a network; the content decides about any further file. Returns 0; -errno of
+ * reading; -EINVAL for a malformed or impossible value; -EOVERFLOW.
  */
 int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why);
 
 /*
- * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; anything with a '/' or that ends in ".csv",
- * ".txt", ".log" or ".onnx" is a path; what begins as a descriptor does (model_formats.h) is one. Returns as
- * exp_model_read;
- * -ENOENT for an unknown name, with the known ones in why.
+ * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; a name with a '/' or the ending ".csv", ".txt",
+ * ".log" or ".onnx" is a path; a name that begins like a descriptor (model_formats.h) is a descriptor. Returns as
+ * exp_model_read; -ENOENT for an unknown name, with known names in why.
  */
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why);
 
-/* Does the same as asked. Returns as exp_model_find, and as exp_model_filter. */
+/* Reads the requested part of a model. Returns as exp_model_find, and as exp_model_filter. */
 int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const char *which,
                       const struct exp_model_ask *ask, struct exp_why *why);
 
-/* Finds what is wrong with a model's name, and reads no file. Returns 0, -EINVAL or -ENOENT with one line in why. */
+/* Checks a model's name, and reads no file. Returns 0, -EINVAL or -ENOENT with one line in why. */
 int exp_model_check(const char *experiments_dir, const char *which, struct exp_why *why);
 
 /* Returns the name of the first model in experiments_dir/models with a layer of this name, from malloc; NULL: none. */
@@ -92,14 +91,14 @@ char *exp_model_with_layer(const char *experiments_dir, const char *layer);
 int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why);
 
 /*
- * Makes each layer of more multiply-adds than that a smaller one of the same kind: for whoever cannot look at all of
- * it, nor leave it half-way. Images are halved, then rows or filters of a group, whichever are more, while a few of
- * both are left; a layer that has only a few stays larger. All else - widths, channels, windows, padding - is the
- * layer's own. Where a layer became smaller, the model's name says so ("vgg16_to_200M").
+ * Makes each layer with more than most_macs multiply-adds smaller, for a program that can neither look at the whole
+ * layer nor stop half-way. Images are halved, then the larger of rows and filters of a group, while a few of both are
+ * left; a layer with only a few stays larger. Widths, channels, windows and padding do not change. If a layer became
+ * smaller, the model's name says so ("vgg16_to_200M").
  */
 void exp_model_limit(struct exp_model *m, double most_macs);
 
-/* Says which of a model's layers were made smaller, in a sentence; "" if none were. */
+/* Says in a sentence which layers were made smaller; "" for none. */
 void exp_model_say_smaller(const struct exp_model *m, char *text, size_t bytes);
 
 /*
@@ -110,7 +109,7 @@ void exp_model_print_notes(const struct exp_model *m, FILE *out);
 
 void exp_model_release(struct exp_model *m); /* an empty or half-built model is fine */
 
-/* Prints a shape: the fields that a layer table has, in its order, with a blank behind each. */
+/* Prints a shape: the fields of a layer table, in order, with a blank behind each. */
 void exp_problem_print(const struct conv_problem *p, FILE *out);
 
 /* ---- several models at once, as a command line names them ---- */
@@ -133,7 +132,7 @@ struct exp_models {
 int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
                     struct exp_why *why);
 
-/* Does the same as asked. */
+/* Reads the requested parts of several models. Returns as exp_models_read. */
 int exp_models_read_as(struct exp_models *m, const char *experiments_dir, const char *list,
                        const struct exp_model_ask *ask, struct exp_why *why);
 

@@ -42,7 +42,7 @@ static char *list_counts(const struct counts *c)
     return c->n ? exp_copy_text(text) : NULL;
 }
 
-/* Each node that is left out is named, in a network that people can read. */
+/* Left-out nodes are named one by one, in a network of moderate size. */
 enum { MOST_NAMED = 200 };
 
 static int skip(struct exp_model *m, const struct onnx_node *n, const char *reason)
@@ -66,7 +66,7 @@ static int add_convolution(struct exp_model *m, const struct onnx_graph *g, cons
     return exp_model_add(m, &d, (struct exp_model_place){ m->path, (unsigned)n->number }, why);
 }
 
-/* Tells whether a node has no shape only because one before it has none. */
+/* Tells whether a node lacks a shape only because an earlier node lacks a shape. */
 static bool follows_unknown(const struct onnx_graph *g, const struct onnx_node *n)
 {
     for (size_t i = 0; i < n->n_in; i++) {

@@ -1,4 +1,4 @@
-/* What a plug-in's process looks at when a layer is checked: part of plugin_inside.h. */
+/* The checks of a layer in a plug-in's process: part of plugin_inside.h. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <math.h>
@@ -14,32 +14,32 @@
 #include "experiments/bench/plugin/inside.h"
 #include "kernels/shape/sizes.h"
 
-/* Address space between tensors, which costs no memory: who goes astray is told from where. */
+/* Address space between tensors, without memory: the address of a stray access tells the tensor. */
 #define GUARD_BYTES ((size_t)64 << 20)
 
 enum {
-    NO_NUMBER = 0xff, /* bytes of floats that are no numbers */
-    SOMETHING = 0xc5, /* bytes of other ones */
-    MORE_RUNS = 4,    /* runs that are compared with the first run, if the first run is short */
+    NO_NUMBER = 0xff, /* bytes of floats that are NaN */
+    SOMETHING = 0xc5, /* bytes of ordinary floats */
+    MORE_RUNS = 4,    /* runs compared with the first run, if the first run is short */
     SHORT_MS = 80     /* of CPU time */
 };
 
 /*
- * The input of the second run is that of the first, times this. It has 21 bits, so that multiples up to 4 are exact,
- * and lies in the middle between numbers of 16 bits, of bfloat16 and of TF32: code that computes with less than a float
- * is as wrong as it can be.
+ * The input of the second run is the first input times this factor. The factor has 21 bits, so multiples up to 4 are
+ * exact, and lies in the middle between numbers of 16 bits, of bfloat16 and of TF32: code that computes with fewer bits
+ * than a float makes the largest possible error.
  */
 static const float other_scale = -0x1.00effp0F;
 
 /*
- * How far two runs may be apart, in shares of the largest output: runs on the same input do the same, those on a
- * multiple round otherwise, less than numbers with 11 bits of precision do.
+ * The allowed distance of two runs, in shares of the largest output. Runs on equal inputs are equal; a run on a
+ * multiple rounds differently, by less than an error of numbers with 11 bits.
  */
 static const float same_share = 0x1p-20F, other_share = 0x1p-13F;
 
 /* ---- the lent tensors ---- */
 
-/* Maps the lent tensors between pages that nobody may touch; input and filters may be read only. */
+/* Maps the lent tensors between inaccessible pages; input and filters may be read-only. */
 static bool map_lent(struct plugin_inside *p)
 {
     const size_t bytes = plugin_places(&p->control->plan.layout, p->place);
@@ -105,7 +105,7 @@ void plugin_say_where(struct plugin_inside *p, uintptr_t address, const char *ac
     snprintf(text, bytes, "crashed (%s address %#lx)", access, (unsigned long)address);
 }
 
-/* ---- what it leaves behind ---- */
+/* ---- what the plug-in leaves behind ---- */
 
 static size_t count_entries(const char *folder)
 {
@@ -135,7 +135,7 @@ static bool has_changed_signals(const struct plugin_belongings *a, const struct 
     return a->crash.sa_sigaction != b->crash.sa_sigaction;
 }
 
-/* Tells whether something that the plug-in forked runs on. */
+/* Tells whether a process forked by the plug-in still runs. */
 static bool has_children(void)
 {
     pid_t child;
@@ -169,7 +169,7 @@ static void find_remains(struct plugin_inside *p)
         plugin_say_wrong(p, text);
 }
 
-/* ---- what it computes ---- */
+/* ---- what the plug-in computes ---- */
 
 static size_t n_elements(const struct plugin_inside *p, int t)
 {
@@ -190,7 +190,7 @@ static float largest_of(const float *x, size_t n)
     return largest;
 }
 
-/* Compares an output with the first run's times a scale. Says which element differs. */
+/* Compares an output with the first run's output times a scale. Names the element that differs. */
 static bool compare(struct plugin_inside *p, const float *first, float scale, const char *when)
 {
     const size_t n = n_elements(p, 2);
@@ -200,7 +200,7 @@ static bool compare(struct plugin_inside *p, const float *first, float scale, co
     for (size_t i = 0; i < n; i++) {
         const float want = scale * first[i], got = output(p)[i];
 
-        if (isnan(want) || fabsf(got - want) <= bound) /* that of the first run is judged elsewhere */
+        if (isnan(want) || fabsf(got - want) <= bound) /* the first run's value is judged elsewhere */
             continue;
         exp_say(text, sizeof text, "the plug-in computes a wrong result %s: output element %zu is %.9g, must be %.9g",
                 when, i, (double)got, (double)want);
@@ -272,7 +272,7 @@ static void run_again(struct plugin_inside *p, const float *first)
     while (compare(p, first, 1, "in a later run") && ++i < MORE_RUNS);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole check ---- */
 
 static void run_checked(struct plugin_inside *p)
 {

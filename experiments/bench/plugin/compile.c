@@ -25,14 +25,14 @@ struct command {
     unsigned limit_s;
 };
 
-/* ---- where objects are kept ---- */
+/* ---- the folder of objects ---- */
 
 static int make_folder(const char *path)
 {
     return mkdir(path, 0777) && errno != EEXIST ? -errno : 0;
 }
 
-/* Returns the folder of objects, from malloc: in the user's cache, or, without a home, a folder of the machine's. */
+/* Returns the folder of objects, from malloc: in the user's cache, or, without a home, in a temporary folder. */
 static char *cache_folder(void)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -67,7 +67,7 @@ bool exp_plugin_is_source(const char *path)
     return exp_name_ends_in(path, ".c") || is_cxx(path);
 }
 
-/* Adds the flags of the first comment: what follows "plugin:" in its line. */
+/* Adds the flags of the file's first comment: the text behind "plugin:" in the line. */
 static int add_own_flags(struct exp_words *command, const char *path, struct exp_why *why)
 {
     char *text, *mark, *end;
@@ -91,7 +91,7 @@ static int add_own_flags(struct exp_words *command, const char *path, struct exp
     return err;
 }
 
-/* Ends a command with the user's flags, and with what C++ needs. */
+/* Ends a command with the user's flags, and with the library of C++ for C++. */
 static int end_command(struct exp_words *command, const char *flags, const char *path)
 {
     int err = exp_words_split(command, flags);
@@ -101,7 +101,7 @@ static int end_command(struct exp_words *command, const char *flags, const char 
     return err;
 }
 
-/* Begins a command: the compiler, flags that everything has, and where the header is. */
+/* Begins a command: the compiler, common flags, and the folder of the header. */
 static int begin_command(struct exp_words *command, const char *compiler, const char *usual, const char *path,
                          struct exp_why *why)
 {
@@ -124,7 +124,7 @@ static const char *host_compiler(void)
     return compiler && *compiler ? compiler : "cc";
 }
 
-/* Runs the compiler; what it says is the user's to read. Returns 0 or -errno. */
+/* Runs the compiler; the messages are for the user. Returns 0 or -errno. */
 static int run_compiler(char *const *argv, unsigned limit_s, struct exp_why *why)
 {
     int status, err;
@@ -143,7 +143,7 @@ static int run_compiler(char *const *argv, unsigned limit_s, struct exp_why *why
 
 /* ---- objects ---- */
 
-/* Hashes what an argument of the compiler names, if that is a file: another source, or an archive that is linked. */
+/* Hashes the file that an argument of the compiler names, if any: another source, or a linked archive. */
 static void hash_argument(const struct command *command, const char *word, uint64_t *hash)
 {
     struct stat is;
@@ -160,7 +160,7 @@ static void hash_argument(const struct command *command, const char *word, uint6
     }
 }
 
-/* Runs a command with more words behind the compiler's name: files stand before the libraries that they need. */
+/* Runs a command with more words behind the compiler's name: files stand before the libraries that the files need. */
 static int run_with(const struct command *command, const char *const *more, struct exp_why *why)
 {
     struct exp_words whole = { 0 };
@@ -176,7 +176,7 @@ static int run_with(const struct command *command, const char *const *more, stru
     return err;
 }
 
-/* Hashes a source with all that it includes. */
+/* Hashes a source with all included files. */
 static int hash_source(const struct command *command, const char *path, const char *half, uint64_t *hash,
                        struct exp_why *why)
 {
@@ -188,7 +188,7 @@ static int hash_source(const struct command *command, const char *path, const ch
     return err;
 }
 
-/* Makes a hash of all that makes the object: the command, the file, headers. The compiler counts by its name. */
+/* Hashes everything that makes the object: the command, the file, headers. The compiler counts by name. */
 static int hash_of(const struct command *command, const char *path, const char *half, uint64_t *hash,
                    struct exp_why *why)
 {
@@ -214,7 +214,7 @@ static int hash_of(const struct command *command, const char *path, const char *
     return exp_plugin_is_source(path) ? hash_source(command, path, half, hash, why) : 0;
 }
 
-/* Finds the object that a command for that file makes, or has `make` make it: into another name first. */
+/* Finds the object of a command and a file, or has `make` make the object, under a temporary name first. */
 static int find_or_make(const struct command *command, const char *path, const char *suffix,
                         int (*make)(const struct command *command, const char *path, const char *to,
                                     struct exp_why *why),
@@ -264,7 +264,7 @@ static int compile_source(const char *path, const struct exp_plugin_limits *limi
     return err;
 }
 
-/* Returns the CPU family of a program or library, as its header numbers it; 0: it is none. */
+/* Returns the CPU family of a program or library, as the header numbers the family; 0: no program or library. */
 static unsigned family_of(const char *path)
 {
     Elf64_Ehdr head = { 0 };
@@ -276,7 +276,7 @@ static unsigned family_of(const char *path)
     return n == sizeof head && !memcmp(head.e_ident, ELFMAG, SELFMAG) ? head.e_machine : 0;
 }
 
-/* Takes a path as the object that it is; the dynamic linker would say of another CPU's that there is no such file. */
+/* Takes a path as an object; for an object of another CPU, the dynamic linker would report a missing file. */
 static int take_object(const char *path, char **object, struct exp_why *why)
 {
     const unsigned family = family_of(path);
@@ -309,7 +309,9 @@ int exp_plugin_compile(const char *path, const struct exp_plugin_limits *limits,
 
 /* ---- programs that record accesses ---- */
 
-/* Machines with kernels of an instruction set have plug-ins compiled for it, where this computer can run that. */
+/*
+ * Machines whose kernels use an instruction set have plug-ins compiled for this set, if this computer can run the set.
+ */
 static const struct exp_recorder_kind kinds[] = {
 #ifndef __powerpc64__
     { CPU_ISA_MMA, "powerpc64le-linux-gnu-gcc", "-mcpu=power10 -static", "qemu-ppc64le -cpu power10", " for POWER10" },
@@ -362,8 +364,9 @@ static int watch(const char *assembly, const char *watched, struct exp_why *why)
 }
 
 /*
- * Makes the plug-in's assembly, puts recording code into it, and links it with plugin_watcher.c, which has none. Of two
- * functions main, as in a file that tries itself, plugin_watcher.c's is taken.
+ * Compiles the plug-in into assembly, puts recording code into the assembly, and links the result with
+ * plugin_watcher.c, which has no recording code. If the plug-in has a function main, as a file with a test of its own,
+ * plugin_watcher.c's main is taken.
  */
 static int make_recorder(const struct command *command, const char *path, const char *to, struct exp_why *why)
 {
@@ -389,7 +392,7 @@ static int make_recorder(const struct command *command, const char *path, const 
     return err;
 }
 
-/* Links the plug-in as it is with plugin_watcher.c: the emulator sees what it does. */
+/* Links the unchanged plug-in with plugin_watcher.c: the emulator sees the accesses. */
 static int make_emulated(const struct command *command, const char *path, const char *to, struct exp_why *why)
 {
     return run_with(
@@ -398,7 +401,7 @@ static int make_emulated(const struct command *command, const char *path, const 
         why);
 }
 
-/* Flags behind which a shared object is found when the program is loaded. */
+/* Adds flags that tell the loader where a shared object is. */
 static void add_run_path(struct exp_words *command, const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -1,6 +1,4 @@
-/*
- * The plug-in's process from inside (plugin_process.c), and what it looks at when a layer is checked (plugin_check.c).
- */
+/* The plug-in's process from inside (plugin_process.c), and the checks of a layer (plugin_check.c). */
 #ifndef EXPERIMENTS_BENCH_PLUGIN_INSIDE_H
 #define EXPERIMENTS_BENCH_PLUGIN_INSIDE_H
 
@@ -15,19 +13,19 @@ struct plugin_images {
     const float *in, *filters, *out;
 };
 
-/* What a process has that a plug-in could change. */
+/* Belongings of a process that a plug-in could change. */
 struct plugin_belongings {
     sigset_t blocked;
     struct sigaction crash;
 };
 
-/* One convolution, and what the plug-in has made of it. */
+/* One convolution, and the plug-in's state for the convolution. */
 struct plugin_layer {
     struct conv_problem problem;
     struct conv_plugin_shape shape;
     void *state;
     bool is_open;
-    struct exp_tensors tensors; /* while it is open */
+    struct exp_tensors tensors; /* while the layer is open */
     float *in, *filters;        /* while the layer is open: expected input and filters */
     uint64_t seed;              /* seed of the input (case.h) */
     bool is_changed;            /* some input lines were changed after renewal */
@@ -39,14 +37,14 @@ struct plugin_layer {
 struct plugin_inside {
     struct plugin_control *control;
     int fd;    /* of the lent tensors */
-    pid_t pid; /* its own: what the plug-in forks has another one */
+    pid_t pid; /* of this process: a fork of the plug-in has a different number */
     const char *object, *symbol;
-    struct plugin_belongings had;     /* before it loaded anything */
-    struct conv_plugin record;        /* the plug-in's; of a function: what calls it */
-    struct conv_plugin_layout layout; /* all NULL: it has none of its own */
+    struct plugin_belongings had;     /* before the plug-in was loaded */
+    struct conv_plugin record;        /* the plug-in's record; for a plain function, a record that calls the function */
+    struct conv_plugin_layout layout; /* all NULL: the plug-in has no layout of its own */
     void (*function)(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out);
-    /* lent tensors, for a moment */
-    unsigned char *guarded; /* NULL: none are */
+    /* lent tensors, during a check */
+    unsigned char *guarded; /* NULL: no lent tensors */
     size_t guarded_bytes;
     const float *at[3];
     struct plugin_place place[3];
@@ -56,33 +54,33 @@ struct plugin_inside {
     unsigned char *network;    /* memory lent to layers of a network; NULL: none */
     struct plugin_layer *lent; /* [n_lent] layers of a network, with tensors in `network` */
     size_t n_lent;
-    struct plugin_layer *layer; /* one of those: that of plugin_get_ready, plugin_run and plugin_give_back */
+    struct plugin_layer *layer; /* the layer of plugin_get_ready, plugin_run and plugin_give_back */
     bool is_stepping;
-    enum conv_plugin_phase phase; /* of a run step by step, since when */
+    enum conv_plugin_phase phase; /* of a run step by step, and its start */
     uint64_t since_ns;
-    unsigned char *sweep; /* where memory cannot be flushed: twice the last level */
+    unsigned char *sweep; /* twice the last level, if memory cannot be flushed */
     size_t sweep_bytes;
 };
 
 /*
- * Report to the program why a task failed. plugin_say_wrong also says that the plug-in is wrong: none of its layers
- * count.
+ * Report to the program why a task failed. plugin_say_wrong also says that the plug-in is wrong: none of the plug-in's
+ * layers count.
  */
 void plugin_say(struct plugin_inside *p, const char *text);
 void plugin_say_wrong(struct plugin_inside *p, const char *text);
 
 /*
- * Has the plug-in get ready for the layer; says why it did not. Then runs it, images converted before and behind it
- * where it has a layout of its own; gives back what it took.
+ * Has the plug-in prepare for the layer, and reports a failure; runs the layer, with conversions of the images before
+ * and after for a plug-in with a layout of its own; releases the plug-in's state.
  */
 bool plugin_get_ready(struct plugin_inside *p, const float *filters);
 uint64_t plugin_run(struct plugin_inside *p, const float *in, const float *filters, float *out); /* in ns */
 void plugin_give_back(struct plugin_inside *p);
 
 /*
- * Runs a layer that the program lent the tensors of, between pages that nobody may touch, several times: in an output
- * that is no numbers before, on another input whose result is known from the first one's, and again. Says what the
- * plug-in did that it must not. The first run's output is left for the program to compare with plain loops.
+ * Runs a layer several times on tensors lent by the program, between inaccessible pages: into an output of NaN, on
+ * another input whose result is known from the first result, and again. Reports forbidden actions of the plug-in. The
+ * first run's output stays for the program's comparison with plain loops.
  */
 void plugin_check(struct plugin_inside *p);
 
@@ -91,10 +89,7 @@ void plugin_look(struct plugin_belongings *b);
 /* Reports a forbidden access to an address in the lent tensors; access is "write to" or similar. */
 void plugin_say_where(struct plugin_inside *p, uintptr_t address, const char *access);
 
-/*
- * Writes to text which threads, processes or signal handlers the plug-in left behind. Returns whether
- * there are any.
- */
+/* Writes to text which threads, processes or signal handlers the plug-in left behind. Returns whether there are any. */
 bool plugin_find_remains(const struct plugin_inside *p, char *text, size_t bytes);
 
 /*

@@ -17,12 +17,12 @@
 #include "experiments/bench/plugin/process.h"
 #include "kernels/plugin/conv_plugin.h"
 
-/* The program that records its accesses: made when it is first needed. */
+/* The program that records the plug-in's accesses: made when first needed. */
 struct recorder {
-    const struct exp_recorder_kind *asked; /* NULL: nobody asked for it */
+    const struct exp_recorder_kind *asked; /* NULL: no request yet */
     const struct exp_recorder_kind
         *kind;     /* what there is: an emulator, where code that records itself cannot be made */
-    char *program; /* NULL: there is none */
+    char *program; /* NULL: there is no program */
     struct exp_why why;
 };
 
@@ -32,7 +32,7 @@ struct exp_plugin {
     struct exp_plugin *next;
     char *name, *title, *path, *symbol, *flags, *user_plan, *object;
     const char *observer;
-    bool calls_libraries; /* or is one: the code that it has as a C file is not all */
+    bool calls_libraries; /* or is a library: the C file is only a part of the code */
     uint64_t hash;        /* of the object */
     struct recorder recorder[MAX_KINDS];
     const char *why_dead;  /* NULL: the plug-in runs */
@@ -42,7 +42,7 @@ struct exp_plugin {
     pthread_mutex_t lock;
     struct plugin_channel channel;
     unsigned limit_s, threads;
-    double run_s; /* what a run of the chosen layer may take besides */
+    double run_s; /* additional limit for a run of the chosen layer */
     char **kept;  /* [n_kept] reasons */
     size_t n_kept;
 };
@@ -84,11 +84,11 @@ struct conv_plugin_shape exp_plugin_shape(const struct conv_problem *p)
     };
 }
 
-/* ---- what is asked of its process ---- */
+/* ---- tasks for the process ---- */
 
 enum { MOST_HANGS = 2 }; /* each hang costs the time limit */
 
-/* Ends a plug-in for good, and says so. */
+/* Ends a plug-in for good, and prints the reason. */
 static const char *bury(struct exp_plugin *p, const char *reason)
 {
     plugin_keeper_end(&p->channel);
@@ -119,7 +119,7 @@ static const char *said(struct exp_plugin *p)
     return said_of(p, p->channel.control->text);
 }
 
-/* Says how its process ended by itself. */
+/* Says how the process ended by itself. */
 static const char *explain_end(struct exp_plugin *p, int status, const char *doing)
 {
     const char *words = said(p);
@@ -146,7 +146,7 @@ static const char *end_hanging(struct exp_plugin *p, double seconds, const char 
     return p->why_ended = exp_plugin_keep(p, text);
 }
 
-/* Gives the process a task and waits until it is done. Returns NULL, or why there is no process any more. */
+/* Gives the process a task and waits until the task is done. Returns NULL, or why the process has ended. */
 static const char *ask(struct exp_plugin *p, enum plugin_task task, double seconds, const char *doing)
 {
     const uint64_t until_ns = ctr_now_ns() + (uint64_t)(1e9 * (p->limit_s + seconds));
@@ -397,7 +397,7 @@ static int compile_recorder(const struct exp_plugin *p, struct recorder *r, cons
                                        is_function, kind, &r->program, why);
 }
 
-/* Makes what records its accesses. Code with instructions that cannot be watched is emulated, if that can be seen. */
+/* Makes the recording program. Code with instructions that cannot be watched is emulated, if an emulator is there. */
 static void make_recorder(const struct exp_plugin *p, struct recorder *r, const struct exp_recorder_kind *kind)
 {
     const struct exp_recorder_kind *other = exp_recorder_kind_of_libraries();
@@ -412,7 +412,7 @@ static void make_recorder(const struct exp_plugin *p, struct recorder *r, const 
         r->kind = kind; /* the first reason tells more */
 }
 
-/* Finds what records its accesses for machines of an instruction set, and makes it the first time. Thread-safe. */
+/* Finds the recording program for machines of an instruction set; makes the program the first time. Thread-safe. */
 static const struct recorder *recorder_of(struct exp_plugin *p, const struct exp_recorder_kind *kind)
 {
     struct recorder *r = p->recorder;
@@ -427,7 +427,7 @@ static const struct recorder *recorder_of(struct exp_plugin *p, const struct exp
     return r;
 }
 
-/* An emulator of this CPU family sees what libraries do; of another one, it sees all anyhow. */
+/* An emulator of this CPU family sees the accesses of libraries; code for another family is emulated in any case. */
 static const struct exp_recorder_kind *kind_of(const struct exp_plugin *p, enum cpu_isa isa)
 {
     const struct exp_recorder_kind *kind = exp_recorder_kind(isa), *other = exp_recorder_kind_of_libraries();
@@ -470,7 +470,7 @@ static const char *why_not_recorded(const struct exp_plugin *p, const struct rec
 int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *bind, bool (*is_stopped)(const void *),
                       const void *ctx, struct sim_sink *sink, const char **why)
 {
-    enum { RECORDED = 100, EMULATED = 500 }; /* times what a run may take: it ended before, but not beside others */
+    enum { RECORDED = 100, EMULATED = 500 }; /* times the usual limit of a run: other programs may run beside */
     struct exp_plugin *p = plan->plugin.code;
     const struct recorder *r = plan->plugin.recorder;
     const struct conv_binding usual = conv_bind(&plan->layout, CONV_REPLAY_BASE);
@@ -497,7 +497,7 @@ int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *b
     return err;
 }
 
-/* Runs a layer where its time does not matter. */
+/* Runs a layer whose time does not matter. */
 static int run_outside(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
 {
     const char *doubt;
@@ -507,7 +507,7 @@ static int run_outside(const struct exp_setup *s, const struct conv_plan *plan, 
     return exp_plugin_check(plan->plugin.code, plan, bind, &doubt, &fault) || doubt ? -EIO : 0;
 }
 
-/* Finds the end of the path in "dir/mine.c:other": the last ':' behind which there is no more folder. */
+/* Finds the end of the path in "dir/mine.c:other": the last ':' without a slash behind it. */
 static size_t path_length(const char *item, size_t length)
 {
     for (size_t i = length; i > 0 && item[i - 1] != '/'; i--) {
@@ -517,7 +517,7 @@ static size_t path_length(const char *item, size_t length)
     return length;
 }
 
-/* Returns what a plug-in is called that does not say so: "mine" of dir/mine.c, "mine_other" of dir/mine.c:other. */
+/* Returns the default name of a plug-in: "mine" of dir/mine.c, "mine_other" of dir/mine.c:other. */
 static char *name_of_file(const char *path, const char *symbol)
 {
     const char *file = exp_last_part(path), *dot = strrchr(file, '.');
@@ -533,7 +533,7 @@ static char *name_of_file(const char *path, const char *symbol)
     return name;
 }
 
-/* Starts the process and has it load the object. Returns NULL, or why the plug-in does not run. */
+/* Starts the process and has the process load the object. Returns NULL, or why the plug-in does not run. */
 static const char *start(struct exp_plugin *p)
 {
     char text[PLUGIN_TEXT_BYTES];
@@ -553,7 +553,7 @@ static const char *start(struct exp_plugin *p)
 /* The plug-ins of this process, as its algorithms (algo.c). */
 static struct exp_plugin *first_plugin;
 
-/* Gives it the name that it says, if that is one, and makes it an algorithm. */
+/* Adds the plug-in to the list of algorithms. */
 static int add(struct exp_plugin *p, const char *item, unsigned *selected, struct exp_why *why)
 {
     const struct exp_algo algo = { .name = p->name,
@@ -581,7 +581,7 @@ static bool is_name(const char *name)
     return *name && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(name);
 }
 
-/* Copies a title, which stands in figures and tables: without what their languages know. */
+/* Copies a title for figures and tables, without characters special to their languages. */
 static char *clean_title(const char *title)
 {
     char *copy = exp_copy_text(title);
@@ -624,7 +624,7 @@ static bool has_title(const char *title)
 }
 
 /*
- * Gives a plug-in a new name or title if an algorithm has the name or title already: two versions of a file may stand
+ * Gives a plug-in a new name or title if an algorithm already has the name or title: two versions of a file may stand
  * beside each other.
  */
 static void make_unique(struct exp_plugin *p, const char *item)
@@ -667,7 +667,7 @@ static void init_lock(pthread_mutex_t *lock)
     pthread_mutexattr_destroy(&attributes);
 }
 
-/* Loads what an item of ALGO= names: "dir/mine.c", "./mine.so", "mine.c:other". */
+/* Loads an item of ALGO=: "dir/mine.c", "./mine.so", "mine.c:other". */
 static int load_item(const char *item, const struct exp_plugin_options *o, unsigned *selected, struct exp_why *why)
 {
     struct exp_plugin *p = exp_new(1, sizeof *p);
@@ -710,7 +710,7 @@ static bool is_plugin(const char *item)
     return strpbrk(item, "./") != NULL;
 }
 
-/* Counts them before any is run. */
+/* Counts the plug-ins before any plug-in runs. */
 static int check_number(const char *list, struct exp_why *why)
 {
     char *items = exp_copy_text(list), *rest = items, *item;

@@ -33,13 +33,12 @@ struct conv_plugin_shape;
 struct conv_plugin_shape exp_plugin_shape(const struct conv_problem *p);
 
 struct exp_plugin_options {
-    const char *flags; /* for the compiler, behind those of the file's first comment */
-    const char *plan;  /* the user's, for plug-ins alone */
-    unsigned limit_s;  /* for each thing that is asked of it, besides 20 ns for each multiply-add */
-    unsigned threads;  /* that its checked and timed runs may use, 1 at least; accesses are recorded of one */
-    const char
-        *observer; /* QEMU's plugin (counters/watch/emulator_plugin.c); "": there is none. Lives as long as plug-ins */
-    bool may_fail; /* a plug-in that does not compile or load is kept but not run; false: an error */
+    const char *flags;    /* for the compiler, behind the flags of the file's first comment */
+    const char *plan;     /* the user's plan; only plug-ins read it */
+    unsigned limit_s;     /* for each task, besides 20 ns for each multiply-add */
+    unsigned threads;     /* of checked and timed runs, at least 1; one thread's accesses are recorded */
+    const char *observer; /* QEMU's plugin (counters/watch/emulator_plugin.c); "": none. Lives as long as plug-ins */
+    bool may_fail;        /* a plug-in that does not compile or load is kept but not run; false: an error */
 };
 
 /*
@@ -55,7 +54,7 @@ int exp_plugins_select(const char *list, const struct exp_plugin_options *o, uns
 /* Finds an unknown name in ALGO=, or a plug-in without a file. Returns 0, -EINVAL or -ENOENT with one line in why. */
 int exp_plugins_check(const char *list, struct exp_why *why);
 
-/* Ends all processes and gives back what there is; the algorithms stay, and run no more. */
+/* Ends all processes and releases everything; the algorithms stay, and run no more. */
 void exp_plugins_release(void);
 
 /*
@@ -75,7 +74,7 @@ void exp_plugin_condemn(struct exp_plugin *p, const char *reason);
  */
 double exp_plugin_error_bound(double magnitude);
 
-/* Says why a plug-in does not do a planned layer; NULL: it says that it does. Thread-safe. */
+/* Says why a plug-in refuses a planned layer; NULL: the plug-in accepts the layer. Thread-safe. */
 const char *exp_plugin_why_not(struct exp_plugin *p, const struct conv_plan *plan);
 
 /* Keeps a reason as long as the plug-in. Thread-safe. */
@@ -91,10 +90,12 @@ const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct con
 const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache);
 const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns);
 
-/* Runs it once under the clock that its marks read. Returns NULL, or why there are no phases. */
+/*
+ * Runs the chosen layer once under the clock that the plug-in's marks read. Returns NULL, or why there are no phases.
+ */
 const char *exp_plugin_steps(struct exp_plugin *p, struct exp_phases *phases);
 
-/* Runs of the chosen layer, as who does something with them sees them. They return 0 or -errno. */
+/* Runs of the chosen layer, for a function in the plug-in's process. They return 0 or -errno. */
 struct exp_runs {
     int (*prepare)(void *ctx); /* the caches, as the last exp_plugin_prepare did */
     int (*run)(void *ctx);
@@ -102,8 +103,7 @@ struct exp_runs {
 };
 
 /*
- * Has fn(copy of data, runs) done in the plug-in's process, where counters see its runs; data gets back what the copy
- * is then.
+ * Runs fn(copy of data, runs) in the plug-in's process, where counters see the runs; data receives the copy afterwards.
  */
 const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const struct exp_runs *runs), void *data,
                           size_t bytes);
@@ -139,32 +139,31 @@ const char *exp_plugin_open_lent(struct exp_plugin *p, size_t layer, const struc
 const char *exp_plugin_run_lent(struct exp_plugin *p, size_t layer, const struct conv_plan *plan, uint64_t *took_ns);
 
 /*
- * Compiles a C file into a shared object, which is kept by its content: text, flags, compiler. A path of another kind
- * is its own object. What the compiler says goes to standard error. Returns 0 and the object's path, to be freed, or
- * -errno with one line in why.
+ * Compiles a C file into a shared object. The object is kept by text, flags and compiler. A path of another kind is an
+ * object already. The compiler's messages go to standard error. Returns 0 and the object's path, to be freed, or -errno
+ * with one line in why.
  */
 int exp_plugin_compile(const char *path, const struct exp_plugin_limits *limits, char **object, struct exp_why *why);
 bool exp_plugin_is_source(const char *path); /* a C or a C++ file */
 
-/* ---- what it accesses ---- */
+/* ---- recording accesses ---- */
 
 /* A way to compile and run the program that records a plug-in's accesses (counters/watch/plugin_watcher.c). */
 struct exp_recorder_kind {
-    enum cpu_isa isa; /* of the simulated machine's kernels; CPU_ISA_NONE: of any */
+    enum cpu_isa isa; /* of the simulated machine's kernels; CPU_ISA_NONE: of any kernels */
     const char *compiler, *flags;
-    const char
-        *emulator;    /* command before the program's, which sees all that it does; "": the program records itself */
-    const char *what; /* " for POWER10" in a reason */
+    const char *emulator; /* command before the program's, which sees all accesses; "": the program records itself */
+    const char *what;     /* " for POWER10" in a reason */
 };
 
 const struct exp_recorder_kind *exp_recorder_kind(enum cpu_isa isa);
 
-/* Returns the kind for code that calls libraries, or is one: emulated. NULL: there is none on this computer. */
+/* Returns the kind for code that calls libraries, or is a library: emulated. NULL: none on this computer. */
 const struct exp_recorder_kind *exp_recorder_kind_of_libraries(void);
 
 /*
- * Makes such a program of a C file or a shared object, kept as objects are. Returns as exp_plugin_compile; -ENOTSUP for
- * a shared object where no emulator sees what it does.
+ * Makes a recording program of a C file or a shared object; programs are kept as objects are. Returns as
+ * exp_plugin_compile; -ENOTSUP for a shared object without an emulator.
  */
 int exp_plugin_compile_recorder(const char *path, const struct exp_plugin_limits *limits, const char *symbol,
                                 bool is_function, const struct exp_recorder_kind *kind, char **program,
@@ -174,25 +173,25 @@ struct exp_recording {
     const struct exp_recorder_kind *kind;
     const char *program, *observer, *user_plan;
     const struct conv_plan *plan;
-    const struct conv_binding *bind; /* where tensors are */
+    const struct conv_binding *bind; /* addresses of the tensors */
     unsigned limit_s;
     bool (*is_stopped)(const void *ctx); /* asked now and then; true: -ECANCELED or -EINTR */
     const void *ctx;
 };
 
 /*
- * Runs a layer once and hands all its accesses, in their order, to a sink: those to tensors as their tags, at their
- * addresses; memory that the plug-in calls "packed input" or "packed filters" as that; all else as CONV_IM2COL, the
- * workspace: allocated memory and local arrays. Pages of this lie in the order in which they are first touched. What
- * the plug-in does not mark is of the phase CONV_PHASE_UKR. The same plan gives the same accesses each time, if the
- * plug-in is the same each time. Returns 0, or with one line in why: -ENOTSUP if the plug-in does not do such a layer,
- * or does not end; -ENODATA if it does something that is not seen; -EINTR; -ECANCELED; -ENOMEM.
+ * Runs a layer once and hands all accesses, in order, to a sink. Accesses to tensors have the tensors' tags and
+ * addresses; memory that the plug-in calls "packed input" or "packed filters" has that tag; all remaining memory
+ * (allocated memory and local arrays) is the workspace, CONV_IM2COL, whose pages lie in the order of the first
+ * accesses. Work outside the plug-in's marks is of phase CONV_PHASE_UKR. Equal plans and equal plug-ins give equal
+ * accesses. Returns 0, or with one line in why: -ENOTSUP if the plug-in refuses the layer, or does not end; -ENODATA if
+ * the plug-in does something unseen; -EINTR; -ECANCELED; -ENOMEM.
  */
 int exp_plugin_record(const struct exp_recording *r, struct sim_sink *sink, struct exp_why *why);
 
 /*
- * Does that for a plan of a plug-in's. Returns the same, but -ENOTSUP for -ENODATA, with *why, which lives as long as
- * the plug-in. Thread-safe.
+ * Records a plan of a plug-in. Returns as exp_plugin_record, but -ENOTSUP for -ENODATA, with *why, which lives as long
+ * as the plug-in. Thread-safe.
  */
 int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *bind,
                       bool (*is_stopped)(const void *ctx), const void *ctx, struct sim_sink *sink, const char **why);

@@ -147,7 +147,7 @@ bool plugin_channel_show(struct plugin_channel *c)
 
 bool plugin_channel_wait(struct plugin_channel *c)
 {
-    const long ms = plugin_channel_show(c) ? 0 : WAIT_MS; /* who prints much waits for the pipe */
+    const long ms = plugin_channel_show(c) ? 0 : WAIT_MS; /* a plug-in that prints much waits for the pipe */
 
     if (atomic_load(&c->control->turn) == PLUGIN_BUSY)
         wait_while(&c->control->turn, PLUGIN_BUSY, ms);
@@ -222,7 +222,7 @@ void plugin_channel_return(struct plugin_channel *c)
 
 /* ---- the process's side ---- */
 
-/* The signal handler has no other way to it. */
+/* A signal handler has no argument for the process. */
 static struct plugin_inside *this_process;
 
 void plugin_say(struct plugin_inside *p, const char *text)
@@ -255,7 +255,7 @@ static void run_function(const struct conv_plugin_shape *s, void *state, const f
     this_process->function(s, in, filters, out);
 }
 
-/* Finds what the symbol is: a record, or a function. */
+/* Finds whether the symbol is a record or a function. */
 static bool find(struct plugin_inside *p, void *library, const char *symbol)
 {
     void *at = dlsym(library, symbol);
@@ -273,7 +273,7 @@ static bool find(struct plugin_inside *p, void *library, const char *symbol)
     return true;
 }
 
-/* Tells whether an object needs more than the C library, whose functions for memory are known. */
+/* Tells whether an object needs libraries besides the C library, whose functions for memory are known. */
 static bool calls_libraries(void *library)
 {
     static const char *const known[] = { "libc.so", "libm.so", "ld-linux", "ld64.so" };
@@ -300,7 +300,7 @@ static void copy_name(char *to, size_t bytes, const char *from)
     snprintf(to, bytes, "%s", from ? from : "");
 }
 
-/* Asks libraries that it calls for as many threads as it may use, and for vectors no wider than this program's. */
+/* Asks the plug-in's libraries for the allowed number of threads, and for vectors no wider than this program's. */
 static void set_environment(unsigned threads)
 {
     const bool is_avx2 = sim_cpu_has(CPU_ISA_AVX2);
@@ -316,8 +316,8 @@ static void set_environment(unsigned threads)
 }
 
 /*
- * Opens the object so that its libraries' functions come before this program's of the same name, such as GSL's
- * cblas_sgemm. A sanitizer's must come first.
+ * Opens the object so that functions of the object's libraries come before this program's functions of equal name, such
+ * as GSL's cblas_sgemm. A sanitizer's functions must come first.
  */
 static void *open_object(const char *path)
 {
@@ -328,7 +328,7 @@ static void *open_object(const char *path)
 #endif
 }
 
-/* Finds the layout of its own that goes with the record, if it has one. */
+/* Finds the record's layout, if there is one. */
 static void find_layout(struct plugin_inside *p, void *library)
 {
     char name[PLUGIN_TEXT_BYTES];
@@ -369,7 +369,7 @@ static void load(struct plugin_inside *p)
 
 /* ---- one layer ---- */
 
-/* Tells whether the plug-in does the shape that is asked about; says why not. */
+/* Asks the plug-in whether it accepts the shape; reports a refusal. */
 static bool does_shape(struct plugin_inside *p)
 {
     const char *why;
@@ -395,7 +395,7 @@ static void check(struct plugin_inside *p)
         plugin_check(p);
 }
 
-/* Ends a phase of a run step by step, and begins another one. */
+/* Ends a phase of a run step by step, and begins the next phase. */
 static void change_phase(struct plugin_inside *p, int phase)
 {
     static const enum conv_step_kind kinds[] = { [CONV_PLUGIN_COMPUTES] = CONV_STEP_UKR,
@@ -409,7 +409,7 @@ static void change_phase(struct plugin_inside *p, int phase)
     p->since_ns = now;
 }
 
-/* Is called by the plug-in in all runs. */
+/* The plug-in calls this function in all runs. */
 static void mark(void *process, int phase)
 {
     struct plugin_inside *p = process;
@@ -602,7 +602,7 @@ static void close_layers(struct plugin_inside *p)
     }
 }
 
-/* Chooses an open layer. Reports an error if the layer is not open: the process that opened it has ended. */
+/* Chooses an open layer. Reports an error if the layer is not open: the process that had opened the layer has ended. */
 static bool choose(struct plugin_inside *p)
 {
     if (p->control->layer >= p->n_open || !p->open[p->control->layer].is_open) {
@@ -689,7 +689,7 @@ static void run_timed(struct plugin_inside *p)
         keep_wrong(p, "the plug-in comes back from a timed run before its output is there");
 }
 
-/* Runs it once, under a clock that its marks read. */
+/* Runs the layer once, under a clock that the plug-in's marks read. */
 static void run_steps(struct plugin_inside *p)
 {
     uint64_t start;
@@ -708,7 +708,7 @@ static void run_steps(struct plugin_inside *p)
     p->control->phases.total_ns = p->since_ns - start;
 }
 
-/* Flushes the pages of a mapping that are there. */
+/* Flushes the present pages of a mapping. */
 static void flush_mapping(unsigned char *start, size_t bytes)
 {
     enum { CHUNK = 1024 };
@@ -726,10 +726,10 @@ static void flush_mapping(unsigned char *start, size_t bytes)
     }
 }
 
-/* More is no memory, but a sanitizer's shadow of it. */
+/* A larger mapping is no memory, but a sanitizer's shadow memory. */
 #define SHADOW_BYTES ((unsigned long)1 << 40)
 
-/* Flushes all memory that is this process's own: the tensors, and whatever the plug-in has allocated. */
+/* Flushes all memory of this process: the tensors, and the plug-in's allocations. */
 static void flush_own(void)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -745,7 +745,7 @@ static void flush_own(void)
         fclose(maps);
 }
 
-/* Writes twice as much as the last level holds. */
+/* Writes twice the size of the last level. */
 static void sweep(struct plugin_inside *p)
 {
     struct sim_machine host;
@@ -778,7 +778,7 @@ static void renew(struct plugin_inside *p)
     convert_in(p, tensor(p, CONV_INPUT));
 }
 
-/* Changes some lines of input and output only, because the caches are warm. */
+/* Changes only some lines of input and output, because the caches are warm. */
 static void change_some(struct plugin_inside *p)
 {
     p->layer->is_changed = true;
@@ -887,7 +887,7 @@ static void close_lent(struct plugin_inside *p)
     p->network = NULL;
 }
 
-/* ---- what ends it ---- */
+/* ---- the end of the process ---- */
 
 /* Names the access of a fault. Only x86-64 tells writes from reads. */
 static const char *kind_of_access(const void *context)

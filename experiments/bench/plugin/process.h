@@ -1,7 +1,7 @@
 /*
  * The process of a plug-in, and the memory shared with the program. plugin.c is the program's side, plugin_process.c
  * the process's side. The program sets a task and waits until the task is done. The keeper, a third process, stands
- * between the two (plugin_keeper.c).
+ * between program and process (plugin_keeper.c).
  */
 #ifndef EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
 #define EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
@@ -19,7 +19,7 @@ enum {
     PLUGIN_NAME_BYTES = 40,
     PLUGIN_TEXT_BYTES = 512,
     PLUGIN_PLAN_BYTES = CONV_RECORDER_PLAN_BYTES,
-    PLUGIN_SHOWN_BYTES = 16 << 10 /* of what it prints */
+    PLUGIN_SHOWN_BYTES = 16 << 10 /* of the plug-in's output */
 };
 
 enum plugin_task {
@@ -39,14 +39,14 @@ enum plugin_task {
 };
 
 /*
- * Lies in shared memory. Its pointers point to code and data that both processes have since before the fork. A plug-in
- * may overwrite any byte here, so a text may lack its final zero byte (plugin_channel_text).
+ * Shared memory. The pointers point to code and data that both processes have since before the fork. A plug-in may
+ * overwrite any byte here, so a text may lack its final zero byte (plugin_channel_text).
  */
 struct plugin_control {
     _Atomic uint32_t turn; /* PLUGIN_IDLE or PLUGIN_BUSY */
     enum plugin_task task;
     struct conv_plan plan;
-    size_t layer; /* of PLUGIN_OPEN, PLUGIN_PREPARE, PLUGIN_RUN, PLUGIN_DO: which of those that are open together */
+    size_t layer; /* of PLUGIN_OPEN, PLUGIN_PREPARE, PLUGIN_RUN, PLUGIN_DO: index among the open layers */
     enum exp_cache_state cache;
     uint64_t (*now_ns)(void);
     uint64_t took_ns;
@@ -54,7 +54,7 @@ struct plugin_control {
     struct exp_phases phases;      /* of PLUGIN_STEPS */
     bool has_marks;                /* the run marked its phases */
     void (*fn)(void *data, const struct exp_runs *runs);
-    _Alignas(16) unsigned char data[4096]; /* fn's */
+    _Alignas(16) unsigned char data[4096]; /* data of fn */
     unsigned threads;                      /* PLUGIN_THREADS */
     bool is_pinned;                        /* timed runs are pinned to `cores` */
     cpu_set_t cores;                       /* cores of timed runs */
@@ -63,14 +63,14 @@ struct plugin_control {
     int status;               /* of the last ended process, as from waitpid */
     bool is_wrong;            /* text reports that the plug-in broke a rule */
     char user_plan[PLUGIN_PLAN_BYTES];       /* PLUGIN_PLAN */
-    char name[PLUGIN_NAME_BYTES], title[96]; /* of PLUGIN_LOAD; "": the file's */
-    bool is_function;                        /* what was loaded is no record */
-    bool calls_libraries;                    /* others than the C library */
-    char text[PLUGIN_TEXT_BYTES];            /* why it is not done; "": it is */
-    char doubt[PLUGIN_TEXT_BYTES]; /* PLUGIN_CHECK is done, and this is wrong if the output is right; "": nothing */
+    char name[PLUGIN_NAME_BYTES], title[96]; /* of PLUGIN_LOAD; "": made from the file's name */
+    bool is_function;                        /* the symbol is a function, no record */
+    bool calls_libraries;                    /* besides the C library */
+    char text[PLUGIN_TEXT_BYTES];            /* why the task failed; "": done */
+    char doubt[PLUGIN_TEXT_BYTES]; /* PLUGIN_CHECK is done, with a fault that counts only if the output is right; "" */
 };
 
-/* Says where a tensor lies in the memory that is lent: its pages, and where in these it begins. */
+/* The place of a tensor in lent memory: the pages, and the offset in the pages. */
 struct plugin_place {
     size_t offset, bytes, mapped, before;
 };
@@ -78,9 +78,9 @@ struct plugin_place {
 struct plugin_channel {
     struct plugin_control *control;
     int fd;                /* of the tensors' memory; -1: none */
-    int printed, printing; /* ends of the pipe for what it prints; -1: there is none */
+    int printed, printing; /* ends of the pipe for the plug-in's output; -1: none */
     size_t n_shown;
-    unsigned char *lent; /* NULL: nothing is */
+    unsigned char *lent; /* NULL: no lent memory */
     size_t lent_bytes;
     pid_t keeper;     /* 0: none */
     bool is_up;       /* a process runs */
@@ -93,19 +93,19 @@ int plugin_channel_open(struct plugin_channel *c); /* 0 or -errno */
 char *plugin_channel_text(const char *text, size_t bytes);
 void plugin_channel_close(struct plugin_channel *c);
 
-/* Returns where tensors lie, and how many bytes they need together. */
+/* Returns the places of the tensors, and the bytes of all tensors together. */
 size_t plugin_places(const struct conv_layout *l, struct plugin_place place[3]);
 
 void plugin_channel_ask(struct plugin_channel *c, enum plugin_task task);
-bool plugin_channel_wait(struct plugin_channel *c); /* some milliseconds at most; true: it is done */
+bool plugin_channel_wait(struct plugin_channel *c); /* some milliseconds at most; true: the task is done */
 
-/* Shows on standard error what the process has printed, the beginning if it is much. Tells whether there was any. */
+/* Shows the process's output on standard error, of long output the beginning. Tells whether there was output. */
 bool plugin_channel_show(struct plugin_channel *c);
 
 /* Lends the process `bytes` zero bytes until plugin_channel_return. Returns 0 or -errno. */
 int plugin_channel_lend_bytes(struct plugin_channel *c, size_t bytes);
 
-/* Lends the process copies of the tensors; looks what it wrote beside the output; takes the output; takes all back. */
+/* Lend the process copies of the tensors; check the bytes around the output; take the output; take the memory back. */
 int plugin_channel_lend(struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind);
 bool plugin_channel_find_stray(const struct plugin_channel *c, const struct conv_plan *plan, char *text, size_t bytes);
 void plugin_channel_take(const struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind);
@@ -118,7 +118,7 @@ void plugin_channel_return(struct plugin_channel *c);
 int plugin_keeper_start(struct plugin_channel *c, const char *object, const char *symbol);
 void plugin_keeper_start_again(struct plugin_channel *c); /* starts a new process, after the last has ended */
 
-/* Tells whether the process has ended, and all its descendants with it. *status is then as from waitpid. */
+/* Tells whether the process and all descendants have ended. *status is then as from waitpid. */
 bool plugin_keeper_saw_end(struct plugin_channel *c, int *status);
 void plugin_keeper_end_process(struct plugin_channel *c); /* and all its descendants */
 void plugin_keeper_end(struct plugin_channel *c);         /* and the process with all its descendants */

@@ -1,4 +1,4 @@
-/* The program that records a plug-in's accesses, which are simulated while it runs: part of plugin.h. */
+/* Runs the program that records a plug-in's accesses, and simulates the accesses meanwhile: part of plugin.h. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -65,7 +65,7 @@ static void *run_program(void *arg)
     return NULL;
 }
 
-/* Waits for the next block. Returns NULL if the program ended without it, or nobody wants more. */
+/* Waits for the next block. Returns NULL if the program ended without a block, or if the replay was stopped. */
 static struct watch_block *next_block(const struct program *p, unsigned number)
 {
     const struct timespec most = { 0, WAIT_MS * 1000000L };
@@ -84,7 +84,7 @@ static bool is_stopped(const struct exp_recording *r)
     return exp_interrupted() || (r->is_stopped && r->is_stopped(r->ctx));
 }
 
-/* Hands on all blocks. Returns whether the last one came. */
+/* Hands on all blocks. Returns whether the last block came. */
 static bool read_blocks(struct exp_plugin_stream *s, const struct program *p)
 {
     struct watch_block *b;
@@ -107,7 +107,7 @@ static bool read_blocks(struct exp_plugin_stream *s, const struct program *p)
     return false;
 }
 
-/* Says why the accesses are not whole, or returns 0. */
+/* Says why accesses are missing, or returns 0. */
 static int judge(const struct program *p, const struct exp_plugin_stream *s, bool is_whole, struct exp_why *why)
 {
     const struct exp_recording *r = p->r;

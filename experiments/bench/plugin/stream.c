@@ -1,4 +1,4 @@
-/* A plug-in's recorded accesses as the simulator's: memory has places, and loops are bursts. */
+/* Converts a plug-in's recorded accesses into the simulator's: memory gets addresses, loops become bursts. */
 #include "experiments/bench/plugin/stream.h"
 
 #include <stdlib.h>
@@ -18,13 +18,13 @@ enum {
 
 _Static_assert(1 << PAGE_SHIFT == CONV_PAGE_BYTES, "pages are the project's");
 
-/* What is no tensor lies behind all that is bound. */
+/* The workspace lies behind all bound tensors. */
 #define WORKSPACE_BASE ((uint64_t)1 << 54)
 #define REGION_ROOM ((uint64_t)1 << 40)
 
-/* ---- pages of memory that has no fixed place ---- */
+/* ---- pages of the workspace ---- */
 
-/* An open-addressed table: a page's number plus one (0: free), and its place. */
+/* An open-addressed table: a page's number plus one (0: free), and the page's place. */
 struct pages {
     uint64_t *page, *place;
     size_t n, room; /* room: a power of two */
@@ -59,7 +59,7 @@ static void grow(struct pages *p)
     free(old.place);
 }
 
-/* Returns the place of a page that was touched before, or 0. */
+/* Returns the place of a known page, or 0. */
 static uint64_t find_known_page(const struct pages *p, uint64_t page)
 {
     const size_t kept = page % KEPT_PAGES;
@@ -71,7 +71,7 @@ static uint64_t find_known_page(const struct pages *p, uint64_t page)
     return p->room && p->page[i] ? p->place[i] : 0;
 }
 
-/* Finds a page's place: the next one if it is touched for the first time. */
+/* Finds a page's place; a new page gets the next place. */
 static uint64_t find_page(struct pages *p, uint64_t page)
 {
     const size_t kept = page % KEPT_PAGES;
@@ -93,7 +93,7 @@ static uint64_t find_page(struct pages *p, uint64_t page)
 
 /* ---- from records to the simulator's accesses ---- */
 
-/* Memory that has a place. */
+/* Memory with a fixed place. */
 struct area {
     uint64_t at, bytes, to;
     uint8_t tag;
@@ -104,11 +104,11 @@ struct exp_plugin_stream {
     struct pages pages;
     struct area area[CONV_RECORDER_TENSORS + CONV_RECORDER_REGIONS];
     size_t n_areas, last;
-    uint8_t phase;                                                  /* that a mark began */
-    uint64_t stored_bytes[CONV_N_TENSORS];                          /* to see that it did its work where it was seen */
-    uint32_t next[WATCH_RING_RECORDS];                              /* where the same site comes again */
-    uint32_t mark[WATCH_RING_RECORDS + 1];                          /* which records begin phases; the end of all */
-    size_t other_at[MAX_PERIOD + 1], other_step_at[MAX_PERIOD + 1]; /* where a period is known to end */
+    uint8_t phase;                         /* begun by a mark */
+    uint64_t stored_bytes[CONV_N_TENSORS]; /* to check that the recorded run did the work */
+    uint32_t next[WATCH_RING_RECORDS];     /* the next record of the site */
+    uint32_t mark[WATCH_RING_RECORDS + 1]; /* records that begin phases; the end of all records */
+    size_t other_at[MAX_PERIOD + 1], other_step_at[MAX_PERIOD + 1]; /* known ends of periods */
     struct sim_run run[SIM_MAX_BURST_RUNS];
     size_t n_runs;
 };
@@ -140,7 +140,7 @@ static const struct area *area_of(struct exp_plugin_stream *s, uint64_t address)
     return NULL;
 }
 
-/* Begins a phase, as the plug-in's header numbers them. */
+/* Begins a phase, with the number of the plug-in's header. */
 static void begin_phase(struct exp_plugin_stream *s, unsigned phase)
 {
     static const uint8_t phases[] = { [CONV_PLUGIN_COMPUTES] = CONV_PHASE_UKR,
@@ -158,7 +158,7 @@ static void flush_singles(struct exp_plugin_stream *s)
     s->n_runs = 0;
 }
 
-/* Makes an access a run; member by member, as a copy of a struct waits for what was just written. */
+/* Makes a run of an access; member by member, because a copy of a struct waits for recent writes. */
 static void fill_run(const struct exp_plugin_stream *s, struct sim_run *run, uint64_t record, uint64_t address,
                      uint32_t bytes, uint8_t tag, int64_t step)
 {
@@ -179,7 +179,7 @@ static void add_single(struct exp_plugin_stream *s, uint64_t record, uint64_t ad
         flush_singles(s);
 }
 
-/* Adds an access to the workspace; one that goes over to a page that lies elsewhere is two. */
+/* Adds an access to the workspace; an access across two pages with separate places becomes two. */
 static void add_to_workspace(struct exp_plugin_stream *s, uint64_t record, uint64_t address, uint32_t bytes)
 {
     const uint32_t left = CONV_PAGE_BYTES - address % CONV_PAGE_BYTES;
@@ -203,20 +203,20 @@ static void add_access(struct exp_plugin_stream *s, uint64_t record)
         add_to_workspace(s, record, address, bytes);
         return;
     }
-    inside = area->at + area->bytes - address; /* masked vectors may reach over its end, and touch nothing there */
+    inside = area->at + area->bytes - address; /* a masked vector may reach over the end without an access there */
     s->stored_bytes[area->tag] += watch_record_is_store(record) ? bytes : 0;
     add_single(s, record, area->to + (address - area->at), inside < bytes ? (uint32_t)inside : bytes, area->tag);
 }
 
-/* ---- loops: what they do is simulated faster than what is told access by access ---- */
+/* ---- loops: a burst is simulated faster than single accesses ---- */
 
-/* Tells whether two records of one kind, whose addresses differ by that, are of one instruction. */
+/* Tells whether two records of one kind, with addresses `step` apart, are of one instruction. */
 static bool is_same_site(uint64_t step)
 {
     return step + WATCH_RECORD_PHASE < 2 * WATCH_RECORD_PHASE;
 }
 
-/* Returns where, from record n on, an access moves by another step than before; or the end. */
+/* Returns the first record from n on whose access changes its step; or the end. */
 static size_t end_of_steps(const uint64_t *a, size_t n, size_t end, size_t period)
 {
     while (n < end && a[n] - a[n - period] == a[n - period] - a[n - 2 * period])
@@ -225,8 +225,8 @@ static size_t end_of_steps(const uint64_t *a, size_t n, size_t end, size_t perio
 }
 
 /*
- * Tells whether a period repeats LEAST_TIMES from record i on, each access moving by a step of its own. Where that ends
- * is remembered: what begins a little later ends there, too.
+ * Tells whether a period repeats LEAST_TIMES from record i on, each access with a step of its own. The end of the
+ * period is remembered: a period that begins a little later ends there, too.
  */
 static bool is_loop(struct exp_plugin_stream *s, const uint64_t *a, size_t i, size_t end, size_t period)
 {
@@ -247,7 +247,7 @@ static bool is_loop(struct exp_plugin_stream *s, const uint64_t *a, size_t i, si
     return n == enough;
 }
 
-/* Returns how many steps from an address on stay within [at, at + bytes), its own width included; the first does. */
+/* Returns how many steps from an address on stay within [at, at + bytes), including the width; the first step does. */
 static uint64_t times_within(uint64_t address, uint32_t width, int64_t step, uint64_t at, uint64_t bytes)
 {
     if (address - at + width > bytes)
@@ -266,7 +266,7 @@ static bool has_area(const struct exp_plugin_stream *s, uint64_t page)
     return false;
 }
 
-/* Returns how many pages behind or before (way: 1 or -1) a page have places that follow upon its own; a few at most. */
+/* Returns how many pages behind or before (way: 1 or -1) a page have consecutive places; a few at most. */
 static uint64_t count_neighbours(const struct exp_plugin_stream *s, uint64_t page, uint64_t place, int64_t way)
 {
     uint64_t n = 0;
@@ -279,7 +279,7 @@ static uint64_t count_neighbours(const struct exp_plugin_stream *s, uint64_t pag
     return n;
 }
 
-/* Does what place_run does where there is no area. */
+/* Does the work of place_run for memory without an area. */
 static uint64_t place_in_pages(struct exp_plugin_stream *s, uint64_t record, int64_t step, struct sim_run *run)
 {
     const uint64_t address = watch_record_address(record), page = address >> PAGE_SHIFT;
@@ -299,8 +299,8 @@ static uint64_t place_in_pages(struct exp_plugin_stream *s, uint64_t record, int
 }
 
 /*
- * Places a run of a loop where all its accesses keep their steps: in one area, or in pages one behind the other that
- * have none. Returns how many times of n_times; the others are placed when it is their turn.
+ * Places a run of a loop while all accesses keep their steps: in one area, or in consecutive pages of the workspace.
+ * Returns how many of n_times are placed; the rest is placed later.
  */
 static size_t place_run(struct exp_plugin_stream *s, uint64_t record, int64_t step, size_t n_times, struct sim_run *run)
 {
@@ -332,7 +332,7 @@ static void emit_loop(struct exp_plugin_stream *s, struct sim_run *run, size_t p
     sim_emit(s->sink, run, period, n_times);
 }
 
-/* Returns how many records from i on are a loop, which is emitted; 0: they are none. */
+/* Returns how many records from i on form a loop, and emits the loop; 0: no loop. */
 static size_t take_loop(struct exp_plugin_stream *s, const uint64_t *record, size_t i, size_t end)
 {
     const size_t period = s->next[i] - i;
@@ -356,7 +356,7 @@ static size_t take_loop(struct exp_plugin_stream *s, const uint64_t *record, siz
     return period * n_times;
 }
 
-/* Finds where each site comes again, and what begins phases. Returns how many do. */
+/* Finds the next record of each site, and the records that begin phases. Returns the number of phases. */
 static size_t find_next(struct exp_plugin_stream *s, const uint64_t *record, size_t n)
 {
     uint32_t last[WATCH_RECORD_SITES];
