@@ -114,7 +114,7 @@ struct exp_agreement exp_agreement_of(const struct exp_points *p, const struct e
     return a;
 }
 
-/* Base's point of the same layer, or NULL. */
+/* Returns Base's point of the layer, or NULL. */
 static const struct exp_point *base_of(const struct exp_points *p, const struct exp_point *x)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -275,7 +275,7 @@ static void put_agreement(const struct exp_agreement_report *r, struct exp_csv *
     rec_put(csv, &exp_agreement_table, &row);
 }
 
-/* Writes one model, or all: every algorithm by itself, then all algorithms. */
+/* Writes one model, or all: every algorithm alone, then all algorithms. */
 static void put_model(const struct exp_agreement_report *r, struct exp_csv *csv, const char *model)
 {
     for (size_t a = 0; a <= exp_algo_count(); a++) {

@@ -1,6 +1,6 @@
 /*
- * Simulated beside measured, on the same definitions: a point per layer and algorithm, and how far the two are apart
- * over many. No rate has another denominator than its neighbour: shares are of the measured loads, simulated or not.
+ * Simulated beside measured numbers, by equal definitions: a point per layer and algorithm, and the distance of both
+ * over many points. All rates have one denominator: shares are of the measured loads, simulated or not.
  */
 #ifndef EXPERIMENTS_SHOW_AGREEMENT_H
 #define EXPERIMENTS_SHOW_AGREEMENT_H
@@ -12,9 +12,7 @@
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/replay/quantity.h"
 
-/*
- * The two simulations: the paper's view, LRU caches that fetch what is asked for; and the machine as its file has it.
- */
+/* The two simulations: the paper's view, LRU caches that fetch on demand; and the machine of the file. */
 enum exp_view { EXP_CACHES_ALONE, EXP_AS_MACHINE, EXP_N_VIEWS };
 
 const char *exp_view_name(enum exp_view v);  /* in columns: "caches_alone", "as_machine" */
@@ -34,26 +32,26 @@ struct exp_points {
     size_t n;
 };
 
-/* Returns an empty point of a case at the end; valid until the next one. */
+/* Appends an empty point of a case; the pointer is valid until the next call. */
 struct exp_point *exp_points_add(struct exp_points *p, const struct exp_experiment *e, const struct exp_case *c);
 void exp_points_release(struct exp_points *p);
 
-/* Fills a point with what a case's replays counted. */
+/* Fills a point with the counts of a case's replays. */
 void exp_point_simulate(struct exp_point *point, const struct exp_setup *setup, const struct exp_case *c);
 
-/* Chooses points: of one model, of one algorithm; NULL: of all. */
+/* Selects points by model and by algorithm; NULL: all. */
 struct exp_selection {
     const char *model, *algo;
 };
 
 struct exp_agreement {
-    size_t n;                   /* points with both numbers; 0: nothing below means anything */
-    double measured, simulated; /* their sums */
+    size_t n;                   /* points with both numbers; 0: the members below mean nothing */
+    double measured, simulated; /* sums over the points */
     double percent;             /* of the sums: simulated / measured, less 100 % */
     double share_error;         /* of the sums: (simulated - measured) / measured loads, in percentage points */
     /*
-     * These are of the points' own errors in percent: how large the median one is, and the middle 80 % of them. NaN
-     * without any point that measured more than 0.
+     * Of the points' errors in percent: the median of the sizes, and the middle 80 %. NaN without a point that measured
+     * more than 0.
      */
     double median_size, p10, median, p90;
 };
@@ -62,31 +60,31 @@ struct exp_agreement {
 struct exp_agreement exp_agreement_of(const struct exp_points *p, const struct exp_selection *of, size_t q,
                                       enum exp_view v);
 
-/* Base's count over an algorithm's: of the sums over layers where both are counted, and ranks of the layers' own. */
+/* Base's count over an algorithm's: of the sums over layers with both counts, and ranks over the layers' ratios. */
 struct exp_agreement_ratio {
     size_t n;
     double measured, simulated;
-    double rank_correlation; /* Spearman's, of the layers' ratios; NaN below three layers or where all are equal */
+    double rank_correlation; /* Spearman's, of the layers' ratios; NaN below three layers or if all are equal */
 };
 
 struct exp_agreement_ratio exp_agreement_ratio_of(const struct exp_points *p, const struct exp_selection *of, size_t q,
                                                   enum exp_view v);
 
 /*
- * Simulated beside measured as tables, in every experiment with counters and in validations:
- * simulated_vs_measured.csv, a row per layer, algorithm and quantity; agreement.csv, how far apart they are.
+ * Simulated beside measured as tables, in every experiment with counters and in validations: simulated_vs_measured.csv,
+ * a row per layer, algorithm and quantity; agreement.csv, the distances.
  */
 struct exp_agreement_report {
     const struct exp_points *points;
     const char *const *model; /* [n_models], in the order of the points */
     size_t n_models;
-    const char *what; /* one line: what was counted, what replayed */
+    const char *what; /* one line: the counters and the replay */
 };
 
 /* Returns 0, or -errno with one line in why. */
 int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
-/* Prints the table for people: all models, each algorithm, as the machine is. */
+/* Prints the table for people: all models, each algorithm, on the machine of the file. */
 void exp_agreement_print(const struct exp_agreement_report *r, FILE *out);
 
 extern const struct rec_table exp_points_table, exp_agreement_table;

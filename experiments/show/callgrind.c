@@ -1,6 +1,6 @@
 /*
- * Callgrind's format: https://valgrind.org/docs/manual/cl-format.html. Names are written with a number in front, "(7)
- * name", so that none is mistaken for one.
+ * Callgrind's format: https://valgrind.org/docs/manual/cl-format.html. A number stands before each name, "(7) name", so
+ * that no name is read as a number.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@ struct cost {
 
 struct profile {
     const struct exp_report *r;
-    size_t algo;     /* of those of the experiment */
+    size_t algo;     /* index in the experiment */
     size_t n_levels; /* of the machine */
     size_t n_costs;
     FILE *out;
@@ -77,7 +77,7 @@ static void print_cost(const struct profile *f, const struct sim_cell *cell)
 
 /* ---- the head ---- */
 
-/* Prints a text, whatever it holds, on the rest of a line. */
+/* Prints any text on the rest of a line. */
 static void print_text(FILE *out, const char *text)
 {
     for (; *text; text++)
@@ -133,7 +133,9 @@ static void print_head(const struct profile *f)
 
 /* ---- functions ---- */
 
-/* The numbers of names: of objects, the algorithm is 1; of functions, the model is 1, a layer the first of its own. */
+/*
+ * Numbers of names: object 1 is the algorithm; function 1 is the model, and a layer is the first function of its group.
+ */
 enum { OBJECT_ALGO = 1, OBJECT_TENSOR, FUNCTION_MODEL = 1, FUNCTIONS = 1 + CONV_N_TENSORS * CONV_N_PHASES };
 
 static size_t layer_function(size_t layer)
@@ -154,7 +156,7 @@ static void print_layer_name(const struct profile *f, size_t layer)
     print_text(f->out, l->name);
 }
 
-/* Prints what a phase of a layer cost with one tensor. */
+/* Prints the costs of a layer's phase with one tensor. */
 static void print_cell(const struct profile *f, size_t layer, unsigned tensor, unsigned phase)
 {
     const struct exp_case *c = case_of(f->r->e, f->algo, layer);
@@ -179,7 +181,7 @@ static void print_call(const struct profile *f, unsigned object, size_t function
     print_cost(f, inclusive);
 }
 
-/* Prints a layer: its functions come first, so that their names are known. */
+/* Prints a layer: the functions come first, to define the names. */
 static void print_layer(const struct profile *f, size_t layer)
 {
     const struct exp_case *c = case_of(f->r->e, f->algo, layer);
@@ -203,7 +205,7 @@ static void print_layer(const struct profile *f, size_t layer)
     fputc('\n', f->out);
 }
 
-/* Prints the model, which calls the layers, and the sum of all. */
+/* Prints the model, which calls the layers, and the sum. */
 static void print_model(const struct profile *f)
 {
     const struct exp_experiment *e = f->r->e;

@@ -23,7 +23,7 @@ static int each_column(const char *list, int (*call)(void *ctx, const char *name
     return err;
 }
 
-/* Returns the index of a column; the table's n_columns if there is none of that name. */
+/* Returns the index of a column; n_columns for an unknown name. */
 static size_t find(const char *name, size_t length)
 {
     size_t i = 0;

@@ -15,7 +15,7 @@
 
 /* ---- plans.csv and counts.csv ---- */
 
-/* Says what was planned, and so what ran. */
+/* The plan of a layer and algorithm, which ran. */
 struct plans_row {
     const char *model;
     uint64_t layer_index;
@@ -126,7 +126,7 @@ static void put_counts(struct exp_csv *csv, const void *source)
     }
 }
 
-/* Tiles of a plan that has none are left out, with this reason. */
+/* The reason for tiles missing in a plan without tiles. */
 static void put_times(struct exp_csv *csv, const void *source)
 {
     const struct exp_counts_source *s = source;
@@ -180,7 +180,7 @@ int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir 
 
 enum { FORMAT = 1 };
 
-/* Copies what a key's line says; "" if there is none. */
+/* Copies the text behind a key; "" without the key. */
 static char *said(const char *host, const char *key)
 {
     const char *value = exp_text_after(host, key);
@@ -211,7 +211,7 @@ static int read_setting(struct exp_counts *c, const char *word, struct exp_why *
     return exp_fail(why, -EINVAL, "%s/" EXP_COUNTS_HOST ": replay with: unknown setting '%s'", c->folder, word);
 }
 
-/* Reads what to replay with. A MACHINE that is a file of the folder becomes its path. */
+/* Reads the settings of the replay. A MACHINE that names a file of the folder becomes a path. */
 static int read_settings(struct exp_counts *c, char *words, struct exp_why *why)
 {
     char *rest = NULL, *name;
@@ -227,7 +227,7 @@ static int read_settings(struct exp_counts *c, char *words, struct exp_why *why)
     return err;
 }
 
-/* Reads the whole file, which may be a link to anything. */
+/* Reads the whole file, perhaps through a link. */
 static int read_host_text(const char *path, char **text, struct exp_why *why)
 {
     struct stat s;
@@ -297,7 +297,7 @@ void exp_counts_print_host(const struct exp_counts_source *s, FILE *out)
 
 /* ---- reading ---- */
 
-/* Returns the table that rows are from, which are those of times.csv if they have none of their own. */
+/* Returns the table of the rows; rows made from times have the table of times.csv. */
 static const struct exp_table *table_of(const struct exp_counts *c, const struct rec_rows *rows)
 {
     return rows->table.path ? &rows->table : &c->times.table;
@@ -305,7 +305,7 @@ static const struct exp_table *table_of(const struct exp_counts *c, const struct
 
 static int compare_keys(const void *a, const void *b)
 {
-    const struct exp_counts_key *x = a, *y = b; /* first of a row */
+    const struct exp_counts_key *x = a, *y = b; /* first member of a row */
     int order = strcmp(x->model, y->model);
 
     if (!order)
@@ -317,7 +317,7 @@ static int compare_keys(const void *a, const void *b)
     return order ? order : (x->quantity > y->quantity) - (x->quantity < y->quantity);
 }
 
-/* Sorts; two rows about the same are an error. */
+/* Sorts rows; two rows with one key are an error. */
 static int sort_places(const struct exp_table *t, struct exp_counts_place *place, size_t n, struct exp_why *why)
 {
     qsort(place, n, sizeof *place, compare_keys);
@@ -374,7 +374,7 @@ static int find_cache_state(const char *text, enum exp_cache_state *s)
     return -EINVAL;
 }
 
-/* Makes the key of a row of counts.csv, and checks what the record does not. */
+/* Makes the key of a row of counts.csv, with checks that the record lacks. */
 static int take_count(struct exp_counts *c, size_t i, struct exp_why *why)
 {
     const COUNT *row = (const COUNT *)c->counts.row + i;
@@ -420,7 +420,7 @@ static const char *why_not_time(const struct exp_counts *c, const struct exp_tim
                                                     : NULL;
 }
 
-/* Makes plans of the rows of times.csv. Cold and warm runs are of one plan, which is kept once. */
+/* Makes plans from the rows of times.csv. Cold and warm runs share one plan, which is kept once. */
 static int take_plans_of_times(struct exp_counts *c, struct exp_why *why)
 {
     const struct exp_times_row *t = c->times.row;
@@ -441,7 +441,7 @@ static int take_plans_of_times(struct exp_counts *c, struct exp_why *why)
     return sort_places(&c->times.table, c->plan, c->n_plans, why);
 }
 
-/* Makes counts of cycles of the rows of times.csv. */
+/* Makes counts of cycles from the rows of times.csv. */
 static int take_times(struct exp_counts *c, struct exp_why *why)
 {
     const struct exp_times_row *t = c->times.row;
@@ -473,7 +473,7 @@ static bool has_file(const char *folder, const struct rec_table *t)
     return has;
 }
 
-/* Reads what ran and what was counted; of a folder without counts its times, which tell what ran as well. */
+/* Reads plans and counts; of a folder without counts the times, which also tell the plans. */
 static int read_tables(struct exp_counts *c, struct exp_why *why)
 {
     const bool has_times = has_file(c->folder, &exp_times_table) && !has_file(c->folder, &exp_counts_table);
@@ -527,7 +527,7 @@ void exp_counts_release(struct exp_counts *c)
     *c = (struct exp_counts){ 0 };
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 bool exp_counts_has(const struct exp_counts *c, const char *model, enum exp_cache_state cache)
 {
@@ -553,8 +553,8 @@ char *exp_counts_models(const struct exp_counts *c, enum exp_cache_state cache)
 }
 
 /*
- * Checks that a row is of the layer that today's table has. Another layer is not skipped, as the whole folder may be
- * of another table.
+ * Checks that a row's layer is the layer of today's table. A different layer is an error, because the whole folder may
+ * belong to another table.
  */
 static int check_layer(const struct exp_counts *c, size_t at, const struct exp_model *model,
                        const struct exp_layer *layer, struct exp_why *why)
@@ -573,12 +573,14 @@ static int check_layer(const struct exp_counts *c, size_t at, const struct exp_m
                     conv_macs(&layer->problem), model->path);
 }
 
-/* Ways to read a row of times, which says neither schedule nor how windows are read: today's, or what else fits. */
+/*
+ * Ways to read a row of times, which lacks schedule and reading of windows: as planned today, or another fitting plan.
+ */
 enum { OTHER_SCHEDULE = 1, KEEPS_PADDING = 2, N_READINGS = 4 };
 
 /*
- * Writes the plan that ran: as a row says, or, of times, whose rows have a kernel and an SConv plan's tiles, what is
- * planned today with these.
+ * Writes the plan that ran: the text of the row; of times, whose rows have only a kernel and an SConv plan's tiles,
+ * today's plan with this kernel and these tiles.
  */
 static void write_plan(const struct exp_counts *c, size_t at, const char *today, int reading,
                        char text[EXP_PLAN_TEXT_BYTES])

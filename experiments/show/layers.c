@@ -36,7 +36,7 @@ const struct rec_table exp_layers_table = REC_TABLE("layers.csv", fields, ROW);
 
 /* ---- filling a row ---- */
 
-/* Prints the levels, by the machine file's names, whose equation the plan meets: "L1+L2". */
+/* Prints the levels, by the machine file's names, whose equation holds for the plan: "L1+L2". */
 static void print_fits(const struct sim_machine *m, unsigned fits, char *text, size_t bytes)
 {
     size_t used = 0;

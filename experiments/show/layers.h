@@ -1,4 +1,4 @@
-/* layers.csv: what is known of one layer and algorithm. */
+/* layers.csv: all numbers of one layer and algorithm. */
 #ifndef EXPERIMENTS_SHOW_LAYERS_H
 #define EXPERIMENTS_SHOW_LAYERS_H
 
@@ -13,7 +13,7 @@ struct exp_layers_row {
     struct conv_problem problem;
     struct value of[N_MEASURES];
 
-    /* Words. A why is NULL where there is a text. */
+    /* Words. A why is NULL if there is a text. */
     const char *machine, *caches;
     const char *ukr, *core, *windows; /* the plan's; core: OpenBLAS's, "" for SConv */
     char fits[64];
@@ -29,7 +29,7 @@ void exp_layers_fill(struct exp_layers_row *row, const struct exp_report *r, con
 
 /*
  * COLUMNS=layer,algo,simulated_cycles: columns of layers.csv by name, as a table, a line for each layer and algorithm.
- * Checking returns 0, or -EINVAL with one line in why: an unknown name. Printing takes a list that was checked.
+ * Checking returns 0, or -EINVAL with one line in why for an unknown name. Printing takes a checked list.
  */
 int exp_columns_check(const char *list, struct exp_why *why);
 void exp_columns_print(const char *list, const struct exp_report *r, FILE *out);

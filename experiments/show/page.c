@@ -20,7 +20,10 @@ struct job {
     size_t n;
 };
 
-/* Returns a folder's place below the folder of all results; of that itself, the last two parts of its path. */
+/*
+ * Returns a folder's place below the folder of all results; for the folder of all results, the last two parts of the
+ * path.
+ */
 static const char *place(const struct job *j, const char *path)
 {
     const size_t length = strlen(j->results);
@@ -35,10 +38,7 @@ static const char *place(const struct job *j, const char *path)
     return last > path + 1 ? last - 1 : path;
 }
 
-/*
- * Tells whether a folder with a file of this name is one of results: each kind of result has a table or a page that no
- * other has.
- */
+/* Tells whether a file of this name marks a folder of results: each kind of result has a table or a page of its own. */
 static bool is_marker(const char *file)
 {
     for (const struct exp_question *const *q = exp_questions; *q; q++) {
@@ -73,7 +73,7 @@ static int find(struct job *j, struct exp_why *why)
 
 /* ---- writing ---- */
 
-/* Says first what each of several folders found. */
+/* Writes the findings of each of several folders. */
 static void write_overview(struct exp_page_writer *w, const struct job *j)
 {
     static const struct exp_page_column columns[] = { { "results", "", NULL, false }, { "answer", "", NULL, false } };

@@ -9,7 +9,7 @@
 
 /* ---- reading ---- */
 
-/* Cuts a table's text off behind the comment lines that it begins with. */
+/* Cuts a table's text off behind the leading comment lines. */
 static void keep_head(char *text)
 {
     while (*text == '#')
@@ -164,7 +164,7 @@ static const char *column_of(const struct exp_page_field *f)
     return f->column ? f->column : measure_at(f->measure)->name;
 }
 
-/* Returns which row of the file is row i of the extract. */
+/* Returns the file's row number of row i of the extract. */
 static size_t row_of(const struct exp_page_extract *x, size_t i)
 {
     return x->row ? x->row[i] : i;

@@ -1,4 +1,4 @@
-/* Drawings and loop nests of a layer's page. */
+/* Draws tiles and samples, and writes loop nests, on a layer's page. */
 #include "experiments/show/page_run.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ struct shelf {
     char text[320];
 };
 
-/* Puts tiles side by side. Those that would be narrower than three pixels are drawn as one. */
+/* Puts tiles side by side. Tiles narrower than three pixels are drawn as one. */
 static void put_blocks(struct shelf *s, const struct blocks *b)
 {
     const double pixels = WIDTH / s->capacity;
@@ -145,7 +145,7 @@ static double position(const struct scale *s, double ns)
     return NAME_WIDTH + (WIDTH - NAME_WIDTH - 10) * (ns - s->least) / (s->most - s->least);
 }
 
-/* Widens a scale to what a page's samples hold; counts them. */
+/* Widens a scale to a page's samples; counts the samples. */
 static size_t measure(const struct exp_page_run *r, size_t layer, struct scale *s)
 {
     const struct exp_sample_row *row = r->samples.row;
@@ -158,7 +158,7 @@ static size_t measure(const struct exp_page_run *r, size_t layer, struct scale *
     return n;
 }
 
-/* Begins the line of an algorithm, whose dots follow; each is a stroke without length. */
+/* Begins the line of an algorithm; the dots follow, each a stroke without length. */
 static void begin_dots(FILE *out, const char *algo, double y)
 {
     const struct exp_algo *a = exp_algo_find(algo);
@@ -215,7 +215,7 @@ void exp_page_drawing_of_samples(struct exp_page_writer *w, const struct exp_pag
 
 /* ---- loop nests ---- */
 
-/* Lines of pseudo-code: each loop is one step further in, remarks stand in a column. */
+/* Lines of pseudo-code: each loop is indented one step further, remarks stand in a column. */
 struct code {
     FILE *out;
     int depth;
@@ -251,7 +251,7 @@ static void around(struct code *c, const struct exp_page_plan *plan)
         LOOP(c, "", "for each of %zu groups", p->groups);
 }
 
-/* Says who is who in a schedule: A are stationary tiles, B stream. */
+/* The roles of tiles in a schedule: A are stationary, B stream. */
 struct roles {
     const char *a, *b, *a_unit, *b_unit;
     size_t n_a, n_b, a_size, b_size;

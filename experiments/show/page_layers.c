@@ -1,4 +1,4 @@
-/* A page for each shape: what a layer is, how it was planned, and everything that is known of it. */
+/* A page for each shape: the layer, the plan, and all numbers of the layer. */
 #include "experiments/show/page_run.h"
 
 #include <stdarg.h>
@@ -12,18 +12,18 @@
 
 #define N(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- what a layer's lines do ---- */
+/* ---- traffic of a layer ---- */
 
 #define AT(count) offsetof(struct sim_level_counts, count)
 
 enum { MOST_LEVELS = SIM_MAX_LEVELS + 1, KEYS = 3, COLUMN_BYTES = 48 };
 
-/* Each of these is said of each level: the sum of one or two counts. */
+/* The quantities of each level: the sum of one or two counts. */
 static const struct quantity {
     const char *title;
-    size_t count, plus; /* of struct sim_level_counts; equal: there is one */
+    size_t count, plus; /* of struct sim_level_counts; equal: only one */
     bool first_only;    /* of the innermost level */
-    bool memory_only;   /* of what is behind all levels */
+    bool memory_only;   /* of memory, behind all levels */
 } quantities[] = {
     { "loads and stores", AT(reads), AT(writes), true, false },
     { "missed", AT(read_misses), AT(write_misses), false, false },
@@ -69,7 +69,7 @@ static void find_levels(struct pivot *p)
     }
 }
 
-/* Adds a column: a key, whose title this is, or a quantity of a level. */
+/* Adds a column: a key with a title, or a quantity of a level. */
 static void add_column(struct pivot *p, const char *title, size_t level, const struct quantity *q)
 {
     const size_t c = p->n_columns++;
@@ -108,7 +108,7 @@ static double count_at(const struct exp_traffic_row *row, size_t offset)
     return (double)*(const uint64_t *)(const void *)((const char *)&row->count + offset);
 }
 
-/* Puts a quantity of a level, which may not be among n rows. Zeros stay empty: what is there is to be seen. */
+/* Puts a quantity of a level, which n rows may lack. Zero cells stay blank, so that the rest stands out. */
 static void put_sum(const struct exp_traffic_row *row, size_t n, const char *level, const struct quantity *q,
                     char *text)
 {
@@ -123,7 +123,7 @@ static void put_sum(const struct exp_traffic_row *row, size_t n, const char *lev
         exp_page_print_number(text, COLUMN_BYTES, sum, EXP_PAGE_WHOLE);
 }
 
-/* Writes n rows of the same keys as one. */
+/* Writes n rows of equal keys as one row. */
 static void write_row(struct exp_page_writer *w, struct pivot *p, const struct exp_traffic_row *row, size_t n)
 {
     struct exp_page_cell cells[MOST_COLUMNS];
@@ -138,7 +138,7 @@ static void write_row(struct exp_page_writer *w, struct pivot *p, const struct e
     exp_page_row(w, cells, p->n_columns);
 }
 
-/* Writes what a layer's lines do, as one table: a row per algorithm, phase and tensor, the levels side by side. */
+/* Writes the traffic of a layer as one table: a row per algorithm, phase and tensor, the levels side by side. */
 static void write_traffic(struct exp_page_writer *w, const struct exp_page_run *r, size_t layer)
 {
     struct pivot p = { .n = 0 };
@@ -163,7 +163,7 @@ static void write_traffic(struct exp_page_writer *w, const struct exp_page_run *
 
 /* ---- shape and plan ---- */
 
-/* Finds a micro-kernel's tile: one of ours, or an OpenBLAS core's. */
+/* Finds a micro-kernel's tile: of the project, or of an OpenBLAS core. */
 static bool find_tile(const char *name, struct csa_tiling *t)
 {
     static const char prefix[] = "openblas_";
@@ -183,7 +183,7 @@ static bool find_tile(const char *name, struct csa_tiling *t)
     return true;
 }
 
-/* Returns a whole number of a row; 0 if it is missing. */
+/* Returns a whole number of a row; 0 if missing. */
 static double known(const struct exp_layers_row *row, enum measure m)
 {
     return row->of[m].number > 0 ? row->of[m].number : 0;
@@ -209,7 +209,7 @@ static bool read_tiling(struct exp_page_plan *plan, const struct exp_layers_row 
     return true;
 }
 
-/* Reads the shape and the plan of a layer. Returns false if its shape is not in the table, or is none. */
+/* Reads the shape and the plan of a layer. Returns false if the table lacks a valid shape. */
 static bool read_plan(struct exp_page_plan *plan, const struct exp_page_run *r, size_t layer)
 {
     const struct exp_page_layer *l = &r->layer[layer];
@@ -246,7 +246,7 @@ static void summarise_shape(const struct conv_problem *p, char *text, size_t byt
 
 /* ---- finding ---- */
 
-/* Tells whether a column is of the shape. Layers of one shape differ in their names, and in what was measured. */
+/* Tells whether a column belongs to the shape. Layers of one shape differ in names and measurements. */
 static bool is_of_shape(const char *column)
 {
     static const char *const others[] = { "layer", "measured_", "observed_", "replayed_part" };
@@ -450,7 +450,7 @@ static void write_shape(struct exp_page_writer *w, const struct conv_problem *s)
     exp_page_facts_end(w);
 }
 
-/* A machine without a core has none. */
+/* Writes the cycles; a machine without a core has no cycles. */
 static void write_cycles(struct exp_page_writer *w, const struct exp_page_run *r, const size_t *row, size_t n)
 {
     const struct exp_layers_row *layers = r->layers.row;
@@ -463,7 +463,7 @@ static void write_cycles(struct exp_page_writer *w, const struct exp_page_run *r
                    row, n);
 }
 
-/* Writes the page of a layer; plan: NULL if it is not known. */
+/* Writes the page of a layer; plan: NULL if unknown. */
 static void write_page(struct exp_page_writer *w, const struct exp_page_run *r, size_t page,
                        const struct exp_page_plan *plan)
 {

@@ -1,7 +1,4 @@
-/*
- * What a folder found, and the chapter of one that is no experiment: its verdict, its figures and its tables as they
- * are.
- */
+/* The findings of a folder, and the chapter of a folder without an experiment: verdict, figures and tables. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,10 +9,10 @@
 
 /* ---- verdicts ---- */
 
-/* A sentence's lines after the first begin so; labels of a paragraph stand further left (base/text.h). */
+/* Beginning of a sentence's later lines; labels of a paragraph stand further left (base/text.h). */
 static const char goes_on[] = "    ";
 
-/* Joins a sentence's lines. Returns where the next one begins. */
+/* Joins a sentence's lines. Returns the start of the next sentence. */
 static const char *take_sentence(const char *text, FILE *out)
 {
     for (bool is_first = true; *text && *text != '\n'; is_first = false) {
@@ -33,7 +30,7 @@ static const char *take_sentence(const char *text, FILE *out)
 
 /*
  * Takes the next sentence of a verdict, from malloc. Drops "VERDICT for somebody: ", because the chapter names the
- * reader, and begins the rest with a capital. A sentence without the prefix stays unchanged, because its first word may
+ * reader, and begins the rest with a capital. A sentence without the prefix stays unchanged, because the first word may
  * be a name.
  */
 static char *next_sentence(const char **verdict)
@@ -52,7 +49,7 @@ static char *next_sentence(const char **verdict)
     return sentence;
 }
 
-/* Tells whether an experiment measured no speed-up: then its verdict's second sentence has the numbers. */
+/* Tells whether an experiment measured no speed-up: then the verdict's second sentence has the numbers. */
 static bool is_untimed(const struct exp_page_csv *model)
 {
     const struct exp_model_row *row = model->row;
@@ -84,7 +81,7 @@ void exp_page_answer_of(const char *verdict, size_t before, char *text, size_t b
     free(sentence);
 }
 
-/* Copies the sentence of a folder's verdict that has the answer: of an experiment without times, what it simulated. */
+/* Copies the sentence of a folder's verdict with the answer: without times, the simulated answer. */
 static void find_in_verdict(const struct exp_page_folder *f, char *text, size_t bytes)
 {
     struct exp_page_csv model;
@@ -115,7 +112,7 @@ void exp_page_verdict_begins(struct exp_page_writer *w, const struct exp_page_fo
     free(verdict);
 }
 
-/* ---- what a folder found ---- */
+/* ---- findings of a folder ---- */
 
 void exp_page_found(const struct exp_page_folder *f, char *text, size_t bytes)
 {
@@ -128,12 +125,12 @@ void exp_page_found(const struct exp_page_folder *f, char *text, size_t bytes)
         find_in_verdict(f, text, bytes);
 }
 
-/* ---- what a program said in words ---- */
+/* ---- files of words ---- */
 
 /*
- * A file of words becomes a part of a chapter or several. Tables of Markdown become tables. In a file of Markdown
- * headings begin new parts, lines are paragraphs, and pictures are left out, which the chapter has already; of any
- * other file lines stay as they are.
+ * A file of words becomes one or more parts of a chapter. Tables of Markdown become tables. In a Markdown file,
+ * headings begin new parts, lines are paragraphs, and pictures are left out, because the chapter shows the pictures
+ * already; in a plain file, lines stay unchanged.
  */
 
 enum { MOST_COLUMNS = 24, LONG_TABLE = 12 };
@@ -143,8 +140,8 @@ struct words {
     const struct exp_page_folder *f;
     bool is_markdown;
     size_t n_parts;
-    char *text;    /* writable: cells are cut out of it */
-    char *plain;   /* the first line that is not written yet */
+    char *text;    /* writable: the reader cuts cells out of the text */
+    char *plain;   /* the first line not yet written */
     char *caption; /* of a table that may follow: the last line with words; NULL */
 };
 
@@ -155,7 +152,7 @@ static bool is_blank(const char *line)
     return strchr("\n", line[strspn(line, " ")]) != NULL; /* also at the end of the text */
 }
 
-/* Returns where the line after this one begins; NULL behind the last one. */
+/* Returns the start of the next line; NULL behind the last line. */
 static char *next_line(char *line)
 {
     char *end = strchr(line, '\n');
@@ -163,7 +160,7 @@ static char *next_line(char *line)
     return end && end[1] ? end + 1 : NULL;
 }
 
-/* Tells whether a line parts a table's head from its rows. */
+/* Tells whether a line separates a table's head from the rows. */
 static bool is_separator(const char *line)
 {
     size_t n = line ? strcspn(line, "\n") : 0;
@@ -171,7 +168,7 @@ static bool is_separator(const char *line)
     return n > 2 && *line == '|' && strspn(line, "|-: ") == n;
 }
 
-/* Cuts a line where it ends. */
+/* Cuts a line at its end. */
 static void cut(char *line)
 {
     line[strcspn(line, "\n")] = '\0';
@@ -179,7 +176,7 @@ static void cut(char *line)
 
 /* ---- tables ---- */
 
-/* Cuts a row of a table into its cells. Returns how many. */
+/* Cuts a row of a table into cells. Returns the number of cells. */
 static size_t split(char *row, char *cell[MOST_COLUMNS])
 {
     size_t n = 0;
@@ -204,13 +201,13 @@ static bool reads_as_number(const char *cell)
     return !*cell || !strcmp(cell, "-") || isdigit((unsigned char)cell[*cell == '-' || *cell == '+']);
 }
 
-/* A table: its cells, row by row; the head is the first row. */
+/* A table: the cells, row by row; the first row is the head. */
 struct grid {
     const char **cell;
     size_t n_columns, n_rows;
 };
 
-/* Takes a table's rows out of the text. Returns the line after it, and what it holds in g. */
+/* Takes a table's rows out of the text into g. Returns the line after the table. */
 static char *take_grid(char *line, struct grid *g)
 {
     char *cell[MOST_COLUMNS];
@@ -263,7 +260,7 @@ static void write_grid(struct exp_page_writer *w, const struct grid *g, const ch
 
 /* ---- words ---- */
 
-/* Writes the lines before a place as they are, without blank ones around them. */
+/* Writes the lines before `end` unchanged, without surrounding blank lines. */
 static void flush_plain(struct words *v, char *end)
 {
     char kept = *end;
@@ -288,7 +285,7 @@ static void open_part(struct words *v, const char *title)
     exp_page_part(v->w, v->f, part, title);
 }
 
-/* Writes a line of Markdown that is in no table. */
+/* Writes a line of Markdown outside of tables. */
 static void write_markdown(struct words *v, char *line)
 {
     size_t marks = strspn(line, "#");
@@ -300,7 +297,7 @@ static void write_markdown(struct words *v, char *line)
         exp_page_text(v->w, EXP_PAGE_PARAGRAPH, line);
 }
 
-/* Writes a table and, of a file that is no Markdown, what stands before it. Returns the line after it. */
+/* Writes a table and, of a plain file, the lines before the table. Returns the line after the table. */
 static char *take_table(struct words *v, char *line)
 {
     struct grid g;
@@ -337,10 +334,10 @@ static void write_lines(struct words *v)
 
 enum { MOST_ROWS = 200 };
 
-/* The first of them that is there: a page begins with its verdict. */
+/* The page begins with the first existing file. */
 static const char *const texts[] = { "paper.md", "study.md", "verdict.txt" };
 
-/* Writes what the program said in words, if anything. */
+/* Writes the program's words, if any. */
 static void write_texts(struct exp_page_writer *w, const struct exp_page_folder *f)
 {
     struct words v = { .w = w, .f = f };
@@ -358,7 +355,7 @@ static void write_texts(struct exp_page_writer *w, const struct exp_page_folder 
     free(v.text);
 }
 
-/* Tells how a column is written: as numbers if there are any, and nothing else but cells that say nothing. */
+/* Tells the format of a column: numbers if every cell with a value has a number. */
 static enum exp_page_format format_of(const struct exp_page_csv *csv, size_t column)
 {
     enum exp_page_format format = EXP_PAGE_TEXT;
@@ -426,7 +423,7 @@ static int write_tables(struct exp_page_writer *w, const struct exp_page_folder 
     return err;
 }
 
-/* Says what a verdict asks, where it does, and its first sentence. */
+/* Writes the question of a verdict, if any, and the first sentence. */
 static void write_answer(struct exp_page_writer *w, const struct exp_page_folder *f)
 {
     char answer[640], *verdict = exp_text_of(f->path, "verdict.txt");

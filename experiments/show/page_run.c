@@ -1,4 +1,4 @@
-/* The chapter of an experiment: the answer, how it was made, figures, tables, and a page for each layer. */
+/* The chapter of an experiment: the answer, the origin, figures, tables, and a page for each layer. */
 #include "experiments/show/page_run.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static void release(struct exp_page_run *r)
     free(r->layer);
 }
 
-/* Reads the machine; levels have its names, else those of the columns. */
+/* Reads the machine for the names of levels; without a machine, the names are the columns'. */
 static int read_machine(struct exp_page_run *r, struct exp_why *why)
 {
     static const char *const usual[EXP_PAGE_LEVELS] = { "L1", "L2", "L3" };
@@ -67,7 +67,7 @@ static int read_run(struct exp_page_run *r, struct exp_why *why)
     return read_machine(r, why);
 }
 
-/* ---- the answer, and its numbers ---- */
+/* ---- the answer with numbers ---- */
 
 enum { NOTE_BYTES = 400 };
 
@@ -83,7 +83,7 @@ static void put_times(char *text, size_t bytes, double value)
     exp_say_more(text, bytes, "\xc3\x97");
 }
 
-/* Tells whether a model's row is more than the reference or one of the schedules that CSA chose from. */
+/* Tells whether a model's row is neither the reference nor a schedule that CSA chooses from. */
 static bool is_contender(const char *name)
 {
     const struct exp_algo *a = exp_algo_find(name);
@@ -91,7 +91,7 @@ static bool is_contender(const char *name)
     return a && a != exp_algo_base() && a->when != EXP_ALGO_MEMBER;
 }
 
-/* Says what a measured speed-up holds for: the clock of this computer, but maybe the plans for another machine. */
+/* Says where a measured speed-up holds: this computer's clock, perhaps with another machine's plans. */
 static void say_where(const struct exp_page_run *r, char *text, size_t bytes)
 {
     const char *name = r->machine.n_levels ? r->machine.name : "host";
@@ -117,7 +117,7 @@ static void add_speedup(struct exp_page_writer *w, const struct exp_page_run *r,
     add_card(w, exp_page_algo_title(row->algo), value, note, false);
 }
 
-/* Tells whether the simulated machine itself was timed. Only its times can check simulated cycles. */
+/* Tells whether the simulated machine was timed. Only its times can check simulated cycles. */
 static bool is_machine_timed(const struct exp_page_run *r)
 {
     const struct exp_layers_row *row = r->layers.row;
@@ -150,7 +150,7 @@ static void add_cycles(struct exp_page_writer *w, const struct exp_page_run *r, 
     add_card(w, name, is_withdrawn ? "withdrawn" : value, note, is_withdrawn);
 }
 
-/* Adds whether the computer was quiet: it stands beside the speed-ups. */
+/* Adds whether the computer was quiet, beside the speed-ups. */
 static void add_disturbance(struct exp_page_writer *w, const struct exp_page_run *r)
 {
     char text[NOTE_BYTES], *note;
@@ -178,12 +178,12 @@ static void add_speedups(struct exp_page_writer *w, const struct exp_page_run *r
     add_disturbance(w, r);
 }
 
-/* Says what an algorithm missed in a level: NaN where it is not known. */
+/* An algorithm's misses in a level; NaN: unknown. */
 struct missed {
     double percent, misses;
 };
 
-/* Tells whether all levels are known: levels.csv has them; model.csv, in a folder that an older version made, three. */
+/* Tells whether all levels are known: from levels.csv; model.csv of an older version has three levels. */
 static bool has_all(const struct exp_page_run *r)
 {
     return r->machine.n_levels && r->levels.table.n_rows;
@@ -237,7 +237,7 @@ static void add_misses_card(struct exp_page_writer *w, const char *level, const 
     add_card(w, name, times, note, is_few);
 }
 
-/* Adds a simulation's cards, one for each level; their titles end so. */
+/* Adds a simulation's cards, one for each level, with `title` at the end of each title. */
 static void add_view(struct exp_page_writer *w, const struct exp_page_run *r, bool is_alone, const char *title)
 {
     const size_t n = has_all(r) ? r->machine.n_levels : EXP_PAGE_LEVELS;
@@ -250,7 +250,7 @@ static void add_view(struct exp_page_writer *w, const struct exp_page_run *r, bo
     }
 }
 
-/* Adds misses of the chosen SConv against Base's: by caches alone, and on the machine as it is. */
+/* Adds misses of the chosen SConv against Base's: by caches alone, and on the whole machine. */
 static void add_misses(struct exp_page_writer *w, const struct exp_page_run *r)
 {
     const bool has_two_views = r->machine.n_levels && !sim_machine_is_plain(&r->machine);
@@ -274,13 +274,10 @@ static void write_question(struct exp_page_writer *w, const struct exp_page_run 
                  caches, *caches ? "." : "");
 }
 
-/*
- * Cycles and what they wait for, else the gain in time, else what was simulated: why, and whether the replay is right,
- * is told below.
- */
+/* The first figure: cycles and their waiting, else the gain in time, else simulated misses; the reasons stand below. */
 static const char *const headlines[] = { "simulated_cycles", "speedup_layers", "miss_rates_model", NULL };
 
-/* Writes the first screen: the question, the verdict's first paragraph, and the numbers that matter. */
+/* Writes the first screen: the question, the verdict's first paragraph, and the main numbers. */
 static void write_answer(struct exp_page_writer *w, const struct exp_page_run *r)
 {
     write_question(w, r);
@@ -313,7 +310,7 @@ static const struct exp_page_field model_fields[] = {
     EXP_PAGE_SCALED(estimated_speedup, "estimate, all loads wait", "\xc3\x97 Base", 1),
 };
 
-/* How many fields at the end of these tables are estimates, for which simulated cycles stand. */
+/* Number of fields for estimates at the end of the tables, replaced by simulated cycles. */
 enum { MODEL_ESTIMATES = 2, LAYER_ESTIMATES = 1 };
 
 static bool has_cycles(const struct exp_page_run *r)
@@ -381,7 +378,7 @@ static const struct exp_page_field level_fields[] = {
     { .column = "simulated_alone_misses_per_1000_macs", .title = "per 1000 multiply-adds", .format = EXP_PAGE_DECIMAL },
 };
 
-/* Shows all levels where the tables' three are not all of them. */
+/* Shows all levels if the machine has more than the tables' three levels. */
 static void write_levels(struct exp_page_writer *w, const struct exp_page_run *r)
 {
     char text[200] = "";

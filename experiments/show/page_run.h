@@ -7,28 +7,28 @@
 #include "kernels/shape/problem.h"
 #include "sim/machine/machine.h"
 
-/* An experiment's folder, read. */
+/* An experiment's folder in memory. */
 struct exp_page_run {
     const struct exp_page_folder *f;
     struct exp_page_csv layers, model, levels, traffic, samples;
-    struct sim_machine machine; /* the simulated one; n_levels 0 if it could not be read */
+    struct sim_machine machine; /* the simulated machine; n_levels 0 if unreadable */
     const char *level[EXP_PAGE_LEVELS];
     struct exp_page_layer *layer; /* [n_layers], in the order of layers.csv */
     size_t n_layers;
 };
 
-/* One layer: its rows, and whose page it is on. */
+/* One layer: the rows, and the page that shows the layer. */
 struct exp_page_layer {
     size_t index;
     const char *name; /* of layers.csv */
     size_t first, n;  /* rows of layers.csv */
-    size_t same_as;   /* the first layer that has everything but its times from the same shape and plan */
-    char id[40];      /* of the page that it is on */
+    size_t same_as;   /* the first layer of equal shape and plan: all but the times is equal */
+    char id[40];      /* of the page that shows the layer */
 };
 
 /*
- * Finds the rows of a table, sorted by layer, that are of one layer; their structs begin with its index. Returns how
- * many; the first is *first.
+ * Finds the rows of one layer in a table sorted by layer, whose structs begin with the layer's index. Returns the
+ * number of rows; *first is the first row.
  */
 size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const struct rec_table *t, size_t index, size_t *first);
 
@@ -42,7 +42,7 @@ void exp_page_layers_find(struct exp_page_run *r);
 /* Writes a page for each shape. */
 void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run *r);
 
-/* A layer's shape and SConv plan, read back from the columns of layers.csv. */
+/* A layer's shape and SConv plan, from the columns of layers.csv. */
 
 struct exp_page_plan {
     struct conv_problem problem;
@@ -52,10 +52,11 @@ struct exp_page_plan {
     size_t p, q, r; /* blocks of the baseline's GEMM; 0: not known */
 };
 
-/* ---- drawings of a layer's page, which gnuplot does not make: SVG of our own ---- */
+/* ---- drawings of a layer's page: SVG without gnuplot ---- */
 
 /*
- * Draws what SConv Eq. 2, 4 and 5 put into L1, L2 and L3: each bar is the level, tiles take their share of its length.
+ * Draws the tiles that SConv Eq. 2, 4 and 5 put into L1, L2 and L3: each bar is a level, and a tile takes its share of
+ * the bar's length.
  */
 void exp_page_drawing_of_tiles(struct exp_page_writer *w, const struct exp_page_plan *plan,
                                const struct exp_page_run *r);
@@ -63,7 +64,7 @@ void exp_page_drawing_of_tiles(struct exp_page_writer *w, const struct exp_page_
 /* Draws every timed round of a page's layers, a line for each layer and algorithm. */
 void exp_page_drawing_of_samples(struct exp_page_writer *w, const struct exp_page_run *r, size_t page);
 
-/* Writes the loop nests of a layer as pseudo-code, with its numbers. */
+/* Writes the loop nests of a layer as pseudo-code, with the layer's numbers. */
 void exp_page_nest_write(struct exp_page_writer *w, const struct exp_page_plan *plan);
 
 #endif

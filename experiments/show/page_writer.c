@@ -49,7 +49,7 @@ static void put(struct exp_page_writer *w, const char *text)
     exp_page_escape(text, w->body);
 }
 
-/* Writes escaped text. Lines may break behind the signs that join the parts of a name. */
+/* Writes escaped text. Lines may break behind the signs between parts of a name. */
 static void put_breakable(const char *text, FILE *out)
 {
     for (; *text; text++) {
@@ -202,7 +202,7 @@ void exp_page_table_begin(struct exp_page_writer *w, const struct exp_page_table
     fputs("</thead><tbody>\n", w->body);
 }
 
-enum { LONG_CELL = 48 }; /* bytes; longer ones are broken into lines */
+enum { LONG_CELL = 48 }; /* bytes; longer cells are broken into lines */
 
 /* End tags of cells and rows may be left out: a page of hundreds of layers has many. */
 void exp_page_row(struct exp_page_writer *w, const struct exp_page_cell *cell, size_t n)
@@ -239,12 +239,12 @@ static void put_base64(const unsigned char *data, size_t n, FILE *out)
     }
 }
 
-/* Writes what addresses cannot hold, or the page's attribute, as %XX: a fifth shorter than base64. */
+/* Writes characters forbidden in addresses or in the page's attribute as %XX: a fifth shorter than base64. */
 static void put_percent(const unsigned char *data, size_t n, FILE *out)
 {
     for (size_t i = 0; i < n; i++) {
         if (data[i] <= ' ' && (!i || data[i - 1] <= ' '))
-            continue; /* blanks between elements; in text, HTML and SVG make one of many, too */
+            continue; /* blanks between elements; HTML and SVG join blanks in text */
         if (data[i] <= ' ')
             fputc(' ', out);
         else if (data[i] >= 0x7f || strchr("\"#%&", data[i]))
@@ -256,7 +256,7 @@ static void put_percent(const unsigned char *data, size_t n, FILE *out)
 
 enum { MOST_PICTURE_BYTES = 4 << 20 };
 
-/* Kinds of files, the better one first: how they begin, and how they are embedded. */
+/* Kinds of files, the better kind first: first bytes, and type. */
 static const struct picture {
     const char *suffix, *magic, *address;
     void (*put)(const unsigned char *data, size_t n, FILE *out);

@@ -1,14 +1,13 @@
 /*
- * A page for a browser: one file that needs nothing else. It has sections that hold texts, facts, tables and figures,
- * one after the other:
+ * A page for a browser: one file without dependencies. The page has sections with texts, facts, tables and figures:
  *
  *     open CHAPTER             a result folder
- *       open PART              a question that it answers
+ *       open PART              a question about the folder
  *         say, facts, figure, table_begin, row ..., table_end
  *       close
  *       open DETAIL            a layer
  *
- * All strings are plain text, as they stand in result files, and are escaped here. They are not kept.
+ * All strings are plain text, as in result files; the writer escapes the strings, and keeps none.
  */
 #ifndef EXPERIMENTS_SHOW_PAGE_WRITER_H
 #define EXPERIMENTS_SHOW_PAGE_WRITER_H
@@ -21,9 +20,9 @@ enum exp_page_level { EXP_PAGE_CHAPTER, EXP_PAGE_PART, EXP_PAGE_DETAIL };
 
 enum exp_page_text {
     EXP_PAGE_PARAGRAPH,
-    EXP_PAGE_ANSWER, /* the sentence that a reader should take away */
+    EXP_PAGE_ANSWER, /* the main sentence for the reader */
     EXP_PAGE_NOTE,   /* small print */
-    EXP_PAGE_CODE,   /* lines as they are */
+    EXP_PAGE_CODE,   /* lines without changes */
 };
 
 struct exp_page_section {
@@ -34,7 +33,7 @@ struct exp_page_section {
 };
 
 struct exp_page_column {
-    const char *title, *unit; /* "" if it has none */
+    const char *title, *unit; /* "" without a unit */
     const char *meaning;      /* one line; NULL */
     bool is_number;
 };
@@ -43,7 +42,7 @@ struct exp_page_table {
     const char *caption;
     const struct exp_page_column *column; /* first the texts, then the numbers */
     size_t n_columns;
-    bool is_long; /* readers will want to search it */
+    bool is_long; /* long enough for a search field */
 };
 
 struct exp_page_cell {
@@ -52,19 +51,19 @@ struct exp_page_cell {
 };
 
 struct exp_page_fact {
-    const char *name, *value, *note; /* note: "" for none */
-    bool is_faint;                   /* says next to nothing: not to be looked at first */
+    const char *name, *value, *note; /* note: "" without a note */
+    bool is_faint;                   /* of little interest at first */
 };
 
 enum exp_page_facts { EXP_PAGE_LIST, EXP_PAGE_CARDS };
 
 /*
- * A picture: a file <folder>/<name>.svg or .png, or a drawing made for the page. A file is embedded as it is: as a
- * picture it runs no script and asks for nothing, whoever sent it.
+ * A picture: a file <folder>/<name>.svg or .png, or a drawing made for the page. A file is embedded without changes: a
+ * picture runs no script and loads nothing, whoever sent the file.
  */
 struct exp_page_figure {
     const char *folder, *name;
-    const char *drawing; /* SVG of ours; NULL: the file */
+    const char *drawing; /* SVG of this program; NULL: the file */
     const char *title, *caption;
 };
 
@@ -77,7 +76,7 @@ struct exp_page_writer {
     size_t text_bytes;
     enum exp_page_level open[EXP_PAGE_DEPTH];
     size_t depth;
-    bool has_facts; /* a list of them is open */
+    bool has_facts; /* a list of facts is open */
     FILE *contents; /* links to chapters and parts */
     char *contents_text;
     size_t contents_bytes;
@@ -86,14 +85,14 @@ struct exp_page_writer {
 void exp_page_begin(struct exp_page_writer *w, const char *title);
 void exp_page_release(struct exp_page_writer *w);
 
-/* Puts the whole together: what was written so far, with its frame. Returns 0 or -errno. */
+/* Writes the whole page: the frame, and everything written until now. Returns 0 or -errno. */
 int exp_page_finish(struct exp_page_writer *w, FILE *out);
 
 void exp_page_open(struct exp_page_writer *w, const struct exp_page_section *section);
 void exp_page_close(struct exp_page_writer *w);
 void exp_page_text(struct exp_page_writer *w, enum exp_page_text kind, const char *text);
 
-/* Writes a fact, the first of which begins a list; ends the list, if there is one. */
+/* Write a fact, the first of which begins a list; end an open list. */
 void exp_page_fact(struct exp_page_writer *w, enum exp_page_facts kind, const struct exp_page_fact *fact);
 void exp_page_facts_end(struct exp_page_writer *w);
 
@@ -109,7 +108,7 @@ void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char
 /* Writes text as HTML does, in elements and in quoted attributes. Control characters become blanks. */
 void exp_page_escape(const char *text, FILE *out);
 
-/* Writes text with U+FFFD for bytes that are no UTF-8, and for characters that turn the direction of what follows. */
+/* Writes text with U+FFFD for invalid UTF-8, and for characters that change the direction of text. */
 void exp_page_put_clean(const char *text, FILE *out);
 
 #endif

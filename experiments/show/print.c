@@ -70,7 +70,7 @@ static bool has_two_views(const struct exp_report *r)
     return !sim_machine_is_plain(&r->e->setup->machine);
 }
 
-/* Prints what counters counted of a level: they know three. */
+/* Prints the counters' numbers of a level: counters know three levels. */
 static void print_measured(const struct exp_report *r, const struct exp_total *t, size_t level, FILE *out)
 {
     const size_t name = exp_name_of_level(&r->e->setup->machine, level);
@@ -167,7 +167,10 @@ static void print_reasons(const struct exp_total *total, size_t n, FILE *out)
     }
 }
 
-/* Rates divide by the algorithm's own loads; misses per multiply-add compare algorithms that load more or less. */
+/*
+ * Rates divide by the algorithm's own loads; misses per multiply-add compare algorithms with different numbers of
+ * loads.
+ */
 static void print_totals_head(const struct exp_report *r, FILE *out)
 {
     const struct sim_machine *m = &r->e->setup->machine;

@@ -11,7 +11,7 @@
 #include "experiments/base/program.h"
 #include "experiments/bench/course/course.h"
 
-/* Says what became of a folder's figures. */
+/* The outcome of a folder's figures. */
 struct place {
     int err;
     struct exp_why why;
@@ -34,7 +34,7 @@ static bool has_figures(const char *file)
     return !strcmp(file, EXP_PLOT_RECIPE_FILE);
 }
 
-/* A folder whose figures fail is told about at the end; the others are drawn all the same. */
+/* A folder whose figures fail is reported at the end; every further folder is drawn. */
 static int draw_place(void *session, size_t index, size_t thread, const struct exp_pool *pool)
 {
     struct session *s = session;

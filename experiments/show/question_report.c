@@ -1,7 +1,4 @@
-/*
- * Writes a page about results, from whatever folders of them are there. `report --help` lists the options; the Makefile
- * passes them on.
- */
+/* Writes a page about all results found. `report --help` lists the options; the Makefile passes the options on. */
 #include <stdio.h>
 
 #include "experiments/bench/course/course.h"

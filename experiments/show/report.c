@@ -160,7 +160,7 @@ static void fill_model(MODEL *row, const struct exp_report *r, const struct exp_
     fill_speedups(row->of, t, base);
 }
 
-/* Finds Table 2's number. It belongs beside measured times, so the computer that ran must be the paper's. */
+/* Finds Table 2's number. The number belongs beside measured times, so the running computer must be the paper's. */
 static bool paper_speedup(const struct exp_report *r, double *value)
 {
     struct exp_published published;
@@ -296,7 +296,7 @@ static const struct rec_field traffic_fields[] = {
 
 const struct rec_table exp_traffic_table = REC_TABLE("traffic.csv", traffic_fields, TRAFFIC);
 
-/* Writes what reached each level, and memory: nothing where nothing did. */
+/* Writes the requests that reached each level, and memory; no row without a request. */
 static void put_cell(struct exp_csv *csv, const struct exp_case *c, const struct sim_machine *m, size_t tensor,
                      size_t phase)
 {
@@ -334,12 +334,12 @@ static void put_traffic(struct exp_csv *csv, const struct exp_report *r)
 
 /* ---- classes.csv ---- */
 
-/* A row is about a group: some cases, summed. */
+/* A row is about a group: a sum of cases. */
 struct group {
     const char *layer, *algo;
     size_t layer_index;
     double macs;
-    const struct exp_algo *of; /* the case's that was added last: a group is of like ones */
+    const struct exp_algo *of; /* of the last case: all cases of a group are of one algorithm */
     struct sim_cell tensor[CONV_N_TENSORS];
 };
 
@@ -358,7 +358,7 @@ struct classes_row {
     struct group group;
     const char *level, *tensor;
     uint64_t misses;
-    struct sim_level_counts of; /* them */
+    struct sim_level_counts of; /* the counts */
 };
 
 #define CLASS struct classes_row
@@ -402,7 +402,7 @@ static void put_group(struct exp_csv *csv, const struct group *g, const struct s
     }
 }
 
-/* Algorithms of which a layer was not replayed have no total, so no row. */
+/* An algorithm with a layer that was not replayed has no total, so no row. */
 static void put_totals(struct exp_csv *csv, const struct exp_report *r)
 {
     struct exp_total total[EXP_MAX_ALGO_RECORDS];
@@ -480,7 +480,7 @@ static void put_samples(struct exp_csv *csv, const struct exp_report *r)
 
 static const struct {
     const struct rec_table *table;
-    const char *row; /* what one is */
+    const char *row; /* the meaning of one row */
     void (*put)(struct exp_csv *csv, const struct exp_report *r);
 } files[] = {
     { &exp_layers_table, "one layer and algorithm", put_layers },

@@ -21,7 +21,7 @@
  */
 int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
-/* Begins a file of a report with the header that all of them have (exp_csv_begin); row says what one row is. */
+/* Begins a file of a report with the common header (exp_csv_begin); row says what one row is. */
 struct exp_csv *exp_report_open(const struct exp_report *r, const struct exp_outdir *dir,
                                 const struct exp_csv_file *file, const char *row);
 
@@ -30,10 +30,10 @@ struct exp_model_row {
     const char *model, *algo;
     struct value of[N_MEASURES], paper_speedup;
     uint64_t n_rounds;
-    const char *end, *why_no_time; /* why there are neither rounds nor an end; NULL */
+    const char *end, *why_no_time; /* why there are no rounds; NULL */
 };
 
-/* A row of levels.csv: of every level of the simulated machine, where other tables have those that CSA plans for. */
+/* A row of levels.csv: every level of the simulated machine; further tables have the levels that CSA plans for. */
 struct exp_levels_view {
     struct value misses, percent, per_1000_macs;
 };
@@ -43,12 +43,12 @@ struct exp_levels_row {
     struct exp_levels_view as_it_is, alone;
 };
 
-/* A row of traffic.csv: what of one layer and algorithm reached a level. */
+/* A row of traffic.csv: the requests of one layer and algorithm that reached a level. */
 struct exp_traffic_row {
     size_t layer_index;
     const char *layer, *algo, *level, *tensor, *phase;
     struct sim_level_counts count;
-    const char *why_no_classes, *why_no_prefetches; /* which only some machine files ask for */
+    const char *why_no_classes, *why_no_prefetches; /* only some machine files ask for classes or prefetches */
 };
 
 /* A row of samples.csv: one timed round. */

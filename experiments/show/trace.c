@@ -1,8 +1,8 @@
 /*
- * An experiment as a trace (trace_events.h). An event's `args` have the keys that ONNX Runtime's profiler gives the
- * events of its nodes (onnxruntime/core/framework/sequential_executor.cc: op_name, provider, node_index,
- * activation_size, parameter_size, output_size, input_type_shape, output_type_shape; numbers are texts there, and so
- * here), then the attributes of ONNX's Conv, then our own.
+ * An experiment as a trace (trace_events.h). An event's `args` first have the keys that ONNX Runtime's profiler gives
+ * the events of nodes (onnxruntime/core/framework/sequential_executor.cc: op_name, provider, node_index,
+ * activation_size, parameter_size, output_size, input_type_shape, output_type_shape; numbers are texts, as in ONNX
+ * Runtime), then the attributes of ONNX's Conv, then further keys.
  */
 #include <stdlib.h>
 
@@ -10,13 +10,13 @@
 #include "experiments/show/trace_events.h"
 #include "experiments/show/ways_out.h"
 
-/* Numbers of processes; those of rows are unique as well. 0 is the idle thread of an operating system, to viewers. */
+/* Numbers of processes, and of rows. For viewers, 0 is the idle thread of an operating system. */
 enum process { ESTIMATED = 1, MEASURED, ROWS = 100 };
 
 struct trace {
     struct exp_trace events;
     const struct exp_report *r;
-    json_t *missing; /* what has no event, and why */
+    json_t *missing; /* missing events, with reasons */
 };
 
 static json_t *shape(size_t a, size_t b, size_t c, size_t d)
@@ -27,7 +27,7 @@ static json_t *shape(size_t a, size_t b, size_t c, size_t d)
     return type;
 }
 
-/* ---- what all events of a case say ---- */
+/* ---- arguments of all events of a case ---- */
 
 static void set_attributes(json_t *args, const struct conv_problem *p)
 {
@@ -39,7 +39,7 @@ static void set_attributes(json_t *args, const struct conv_problem *p)
     exp_trace_set(args, "group", exp_trace_number(p->groups));
 }
 
-/* Sets the tiles, by the names of layers.csv. */
+/* Sets the tiles, named as in layers.csv. */
 static void set_plan(json_t *args, const struct exp_case *c)
 {
     const struct conv_gemm_core *core = conv_plan_core(&c->plan);
@@ -107,7 +107,7 @@ static void put_missing(struct trace *t, const char *process, const struct exp_c
     exp_trace_append(t->missing, row);
 }
 
-/* ---- what is estimated ---- */
+/* ---- estimates ---- */
 
 static const char *why_not_estimated(const struct exp_report *r)
 {
@@ -117,7 +117,7 @@ static const char *why_not_estimated(const struct exp_report *r)
     return why ? why : m->issue.clock_ghz > 0 ? NULL : "the machine's file does not state clock_ghz";
 }
 
-/* Puts load misses of the machine's levels, and the lines of its memory. */
+/* Puts load misses of the machine's levels, and the lines of memory. */
 static void put_counts(struct trace *t, size_t row, const char *algo, double at_us, const struct sim_cell *sum)
 {
     const struct sim_machine *m = &t->r->e->setup->machine;

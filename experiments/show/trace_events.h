@@ -1,6 +1,6 @@
 /*
- * Writes a file in Chrome's trace event format, which chrome://tracing and Perfetto open: rows of times, counters, and
- * texts about both. JSON values are Jansson's; a function takes the reference that it gets.
+ * Writes a file in Chrome's trace event format, for chrome://tracing and Perfetto: rows of times, counters, and texts
+ * about both. JSON values are Jansson's; each function takes over the reference of its argument.
  */
 #ifndef EXPERIMENTS_SHOW_TRACE_EVENTS_H
 #define EXPERIMENTS_SHOW_TRACE_EVENTS_H
@@ -17,7 +17,7 @@ struct exp_trace {
     bool failed;
 };
 
-/* A row of a viewer: a process, from 1, and a thread of it, whose number is unique among all processes. */
+/* A row of a viewer: a process, from 1, and a thread of the process; thread numbers are unique among all processes. */
 struct exp_trace_row {
     size_t process, thread;
 };
@@ -27,9 +27,9 @@ struct exp_trace_row {
 json_t *exp_trace_made(json_t *value); /* the value, which is not NULL */
 void exp_trace_set(json_t *object, const char *key, json_t *value);
 void exp_trace_append(json_t *array, json_t *value);
-json_t *exp_trace_text(const char *s); /* '?' stands for what is no ASCII, if the text is not UTF-8 */
+json_t *exp_trace_text(const char *s); /* '?' stands for non-ASCII characters, if the text is not UTF-8 */
 json_t *exp_trace_number(uint64_t n);
-json_t *exp_trace_digits(uint64_t n); /* a number as ONNX Runtime writes them: as a text */
+json_t *exp_trace_digits(uint64_t n); /* a number as a text, as ONNX Runtime writes numbers */
 json_t *exp_trace_numbers(const size_t *n, size_t count);
 
 /* ---- events ---- */
@@ -37,7 +37,7 @@ json_t *exp_trace_numbers(const size_t *n, size_t count);
 /* Names a process ("process_name") or a thread ("thread_name"). */
 void exp_trace_put_name(struct exp_trace *t, const char *kind, const char *name, struct exp_trace_row row);
 
-/* Puts an event of so many microseconds, and moves the time behind it. */
+/* Puts an event of `us` microseconds, and moves the time behind the event. */
 void exp_trace_put_time(struct exp_trace *t, const char *name, struct exp_trace_row row, double *at_us, double us,
                         json_t *args);
 
@@ -49,7 +49,7 @@ void exp_trace_put_counter(struct exp_trace *t, struct exp_trace_row row, const 
 
 void exp_trace_begin(struct exp_trace *t, FILE *out);
 
-/* Ends it with what is said of all events. Returns 0 or -EIO. */
+/* Ends the file with the texts about all events. Returns 0 or -EIO. */
 int exp_trace_end(struct exp_trace *t, json_t *other);
 
 #endif

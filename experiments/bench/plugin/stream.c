@@ -104,10 +104,10 @@ struct exp_plugin_stream {
     struct pages pages;
     struct area area[CONV_RECORDER_TENSORS + CONV_RECORDER_REGIONS];
     size_t n_areas, last;
-    uint8_t phase;                         /* begun by a mark */
-    uint64_t stored_bytes[CONV_N_TENSORS]; /* to check that the recorded run did the work */
-    uint32_t next[WATCH_RING_RECORDS];     /* the next record of the site */
-    uint32_t mark[WATCH_RING_RECORDS + 1]; /* records that begin phases; the end of all records */
+    uint8_t phase;                                                  /* begun by a mark */
+    uint64_t stored_bytes[CONV_N_TENSORS];                          /* to check that the recorded run did the work */
+    uint32_t next[WATCH_RING_RECORDS];                              /* the next record of the site */
+    uint32_t mark[WATCH_RING_RECORDS + 1];                          /* begins of phases; the end */
     size_t other_at[MAX_PERIOD + 1], other_step_at[MAX_PERIOD + 1]; /* known ends of periods */
     struct sim_run run[SIM_MAX_BURST_RUNS];
     size_t n_runs;
