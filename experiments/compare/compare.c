@@ -28,9 +28,9 @@ int exp_compare_side_of(const struct exp_compare_cell *c)
     return !c->is_certain || isnan(better) ? 0 : (better > 0) - (better < 0);
 }
 
-/* ---- which rows of two runs belong together, and what does not ---- */
+/* ---- pairs of rows of two runs ---- */
 
-/* Rows of both layers.csv, and the rounds that were recorded of them. */
+/* Rows of both layers.csv, and their recorded rounds. */
 struct pair {
     const struct exp_layers_row *a, *b;
     struct exp_rank_pair rounds;
@@ -50,7 +50,7 @@ static void note(struct exp_two_runs *c, char *text)
     *next = text;
 }
 
-/* Notes what the heads of both tables say of how they were made. */
+/* Notes differences in the heads of both tables. */
 static void note_heads(struct exp_two_runs *c)
 {
     static const char *const keys[] = { "commit", "simulated machine", "caches at the start of a layer", "filters",
@@ -66,7 +66,7 @@ static void note_heads(struct exp_two_runs *c)
     }
 }
 
-/* Notes metrics whose columns other versions of the program do not write. */
+/* Notes metrics whose columns are missing in tables of older programs. */
 static void note_columns(struct exp_two_runs *c)
 {
     for (size_t i = 0; i < EXP_COMPARE_N_METRICS; i++) {
@@ -88,7 +88,7 @@ static bool is_alike(const struct exp_layers_row *x, const struct exp_layers_row
     return !strcmp(x->layer, y->layer) && !strcmp(x->algo, y->algo);
 }
 
-/* Finds a row's partner: the same name and algorithm, for the same time. NULL: there is none. */
+/* Finds a row's partner: equal name, equal algorithm, equal count of the name. NULL: no partner. */
 static const struct exp_layers_row *find_partner(const struct exp_compare_side *s, size_t row,
                                                  const struct exp_compare_side *other)
 {
@@ -130,7 +130,7 @@ static uint64_t *rounds_of(const struct exp_compare_side *s, const struct exp_la
     return ns;
 }
 
-/* Finds the pairs of equal shape, c->n_pairs of them, and notes the rest. */
+/* Finds the c->n_pairs pairs of equal shape, and notes the rest. */
 static struct pair *find_pairs(struct exp_two_runs *c)
 {
     struct pair *pairs = exp_new(c->a.layers.table.n_rows, sizeof *pairs);
@@ -222,7 +222,7 @@ static double test_model(const struct exp_two_runs *c, const struct pair *pairs,
     return value;
 }
 
-/* Returns an algorithm's speed-up over the model; all NaN if model.csv does not have it. */
+/* Returns an algorithm's speed-up over the model; all NaN if model.csv lacks the algorithm. */
 static struct exp_ratio speedup_of(const struct exp_compare_side *s, const char *algo)
 {
     const struct exp_model_row *row = s->model.row;
@@ -234,7 +234,9 @@ static struct exp_ratio speedup_of(const struct exp_compare_side *s, const char 
     return exp_ratio_none();
 }
 
-/* Sums a metric over an algorithm's pairs; ratios are not summed: model.csv has them, for equal sets of layers. */
+/*
+ * Sums a metric over an algorithm's pairs; ratios are not summed: model.csv has the ratios, for equal sets of layers.
+ */
 static void sum_up(const struct exp_two_runs *c, const struct pair *pairs, struct exp_compare_cell *x)
 {
     if (x->metric->kind == EXP_COMPARE_RATIO) {
@@ -290,7 +292,7 @@ static bool is_family(const struct exp_compare_cell *x, const struct exp_compare
     return x->metric == y->metric && is_model == !y->index && (is_model || !strcmp(x->algo, y->algo));
 }
 
-/* Adjusts the family of the cell `first`, of which none was adjusted before. */
+/* Adjusts the family of the cell `first`, the family's first cell. */
 static void adjust_family(struct exp_two_runs *c, size_t first)
 {
     struct exp_compare_cell **of = exp_new(c->n, sizeof(struct exp_compare_cell *));
@@ -319,7 +321,7 @@ static const char *verdict_of(const struct exp_compare_cell *x)
     return !x->is_certain ? "open" : side > 0 ? "better" : side < 0 ? "worse" : "equal";
 }
 
-/* Adjusts all tests, and says of each cell what follows. */
+/* Adjusts all tests, and judges each cell. */
 static void judge(struct exp_two_runs *c)
 {
     for (size_t i = 0; i < c->n; i++) {

@@ -1,11 +1,11 @@
 /*
  * Two experiments side by side: layer by layer, algorithm by algorithm, metric by metric.
  *
- * Layers are paired by name (the second of a name with the second), and must have the same shape. Simulated numbers
- * are compared exactly. Times are tested on the recorded rounds of both runs: each layer by Mann and Whitney's test,
- * the model by a permutation test of what its speed-up is made of, each family of tests (a metric, an algorithm) by
- * Holm's method. A small p says that two runs differ, not why: on a computer that others use, the same program differs
- * from itself. That is what `gain` is for.
+ * Layers are paired by name (the second of a name with the second), and must have equal shapes. Simulated numbers are
+ * compared exactly. Times are tested on the recorded rounds of both runs: each layer by Mann and Whitney's test, the
+ * model by a permutation test of the sums behind its speed-up, each family of tests (a metric, an algorithm) by Holm's
+ * method. A small p says that two runs differ, not why: on a shared computer, a program differs from itself. The metric
+ * `gain` is made for this case.
  */
 #ifndef EXPERIMENTS_COMPARE_COMPARE_H
 #define EXPERIMENTS_COMPARE_COMPARE_H
@@ -19,7 +19,7 @@
 #include "experiments/measure/measure.h"
 #include "experiments/show/page.h"
 
-/* ---- Two runs, and the metrics that are compared of them ---- */
+/* ---- two runs, and the compared metrics ---- */
 
 #define EXP_COMPARE_MODEL "all" /* the layer of sums */
 
@@ -43,21 +43,21 @@ enum {
 
 extern const struct exp_compare_metric exp_compare_metrics[EXP_COMPARE_N_METRICS];
 
-/* A run. */
+/* One run. */
 struct exp_compare_side {
     const char *path;
     struct exp_page_csv layers, model, samples; /* with rows (show/layers.h, show/report.h) */
 };
 
-/* One metric of one layer and algorithm in both: a row of compare.csv. */
+/* One metric of one layer and algorithm in both runs: a row of compare.csv. */
 struct exp_compare_cell {
     uint64_t index; /* A's layer_index, 0 for the model */
     const char *layer, *algo;
     const struct exp_compare_metric *metric;
     double a, b;
-    double change_percent; /* of TIME: of the speed, above 0 is faster; else of the number. NaN if A has 0 */
+    double change_percent; /* of TIME: of the speed, above 0 is faster; else of the number. NaN if A is 0 */
     double p, p_adjusted;  /* of TIME; NaN without rounds */
-    bool is_certain;       /* EXACT: always; TIME: p_adjusted below 0.05; RATIO: the intervals do not meet */
+    bool is_certain;       /* EXACT: always; TIME: p_adjusted below 0.05; RATIO: the intervals do not overlap */
     const char *metric_name, *b_is, *why_no_p;
 };
 
@@ -65,12 +65,12 @@ struct exp_two_runs {
     struct exp_compare_side a, b;
     struct exp_compare_cell *cell; /* the model's first, then layers; [n] */
     size_t n;
-    char **note; /* [n_notes] what is not compared, and what differs beside the numbers: a line each */
+    char **note; /* [n_notes] missing comparisons, and differences beside the numbers: a line each */
     size_t n_notes;
-    size_t n_pairs; /* rows of layers.csv that have a partner */
+    size_t n_pairs; /* rows of layers.csv with a partner */
 };
 
-/* Says what a difference means for B: 1 it is better, -1 worse, 0 equal or not certain. */
+/* Judges a difference for B: 1 better, -1 worse, 0 equal or not certain. */
 int exp_compare_side_of(const struct exp_compare_cell *c);
 
 /*
@@ -80,12 +80,14 @@ int exp_compare_side_of(const struct exp_compare_cell *c);
 int exp_two_runs_compare(struct exp_two_runs *c, const char *a, const char *b, struct exp_why *why);
 void exp_two_runs_release(struct exp_two_runs *c);
 
-/* ---- tests (rank_test.c): pure functions, whose random draws always start alike: equal samples, equal answers ---- */
+/*
+ * ---- tests (rank_test.c): pure functions, with the same random draws in every call: equal samples, equal answers ----
+ */
 
 /*
- * The two-sided p value of Mann and Whitney's U: how probable ranks at least so unequal are if both samples are of one
- * distribution. Exact if there are at most 16 samples, all different; else by the normal approximation, corrected for
- * ties and for continuity. NaN if either sample is empty; 1 if all values are equal.
+ * The two-sided p value of Mann and Whitney's U: the probability of ranks at least as unequal if both samples are of
+ * one distribution. Exact for at most 16 samples, all different; else by the normal approximation, corrected for ties
+ * and for continuity. NaN if either sample is empty; 1 if all values are equal.
  */
 double exp_rank_test(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_b);
 
@@ -98,26 +100,26 @@ struct exp_rank_pair {
 enum { EXP_RANK_DRAWS = 2000 };
 
 /*
- * The two-sided p value of a permutation test over layers together: rounds change sides at random within their layer,
- * EXP_RANK_DRAWS times, and the sums over the layers of the means of each side's fastest quarter are compared by their
- * quotient. At least 1 / (EXP_RANK_DRAWS + 1). NaN if a layer has no rounds on one side.
+ * The two-sided p value of a permutation test over all layers together: rounds change sides at random within the layer,
+ * EXP_RANK_DRAWS times. Compared is the quotient of both sides' sums over the layers of the mean of the fastest
+ * quarter. At least 1 / (EXP_RANK_DRAWS + 1). NaN if a layer has no rounds on one side.
  */
 double exp_rank_test_sum(const struct exp_rank_pair *layer, size_t n_layers);
 
-/* Adjusts n p values for being n by Holm's method, in place. Those that are NaN do not count. */
+/* Adjusts n p values for their number by Holm's method, in place. NaN values do not count. */
 void exp_rank_adjust(double *p, size_t n);
 
-/* ---- what is said of it (report.c) ---- */
+/* ---- conditions and reports (report.c) ---- */
 
 /*
  * Conditions on a comparison, for automatic checks: FAIL_IF='speedup<-3%,layer.l1_misses>0%'.
  *
  *     condition   [scope.]metric, < or >, number, maybe %       several, comma-separated: any of them
- *     scope       model (default): sums over the layers; layer: every single one; or the name of an algorithm
+ *     scope       model (default): sums over the layers; layer: every single layer; or the name of an algorithm
  *     number      of %: the change from A to B; else the difference, in the metric's unit
  *
- * A change of times counts only if it is certain (compare.h). Base is compared only where it is named: it is there
- * to be compared with.
+ * A change of times counts only if certain (compare.h). Base counts only if a condition names Base, because Base is the
+ * reference.
  */
 
 enum { EXP_COMPARE_CONDITIONS = 16 };
@@ -127,7 +129,7 @@ struct exp_compare_condition {
     const char *algo; /* NULL: all but Base */
     bool is_about_layers, is_above, is_percent;
     double limit;
-    char text[80]; /* as it was given */
+    char text[80]; /* the user's text */
 };
 
 struct exp_compare_conditions {
@@ -135,12 +137,12 @@ struct exp_compare_conditions {
     size_t n;
 };
 
-/* Reads a list; "" has none. Returns 0, or -EINVAL with one line in why. */
+/* Reads a list; "": no condition. Returns 0, or -EINVAL with one line in why. */
 int exp_compare_conditions_read(struct exp_compare_conditions *c, const char *list, struct exp_why *why);
 
 /*
- * Checks that every condition is about something that both runs have: a check of nothing must not pass. Returns 0, or
- * -ENODATA with one line in why.
+ * Checks that both runs have the subject of every condition: a check of nothing must not pass. Returns 0, or -ENODATA
+ * with one line in why.
  */
 int exp_compare_conditions_check(const struct exp_compare_conditions *c, const struct exp_two_runs *runs,
                                  struct exp_why *why);
@@ -156,11 +158,14 @@ extern const struct rec_table exp_compare_table;
 int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdir *dir, const char *commit,
                             struct exp_why *why);
 
-/* Writes the page, after the table and the figure. Returns likewise. */
+/* Writes the page, after the table and the figure. Returns as exp_compare_write_table. */
 int exp_compare_write_page(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
                            const struct exp_outdir *dir, struct exp_why *why);
 
-/* Prints the answer: a line for each algorithm, the notes, and the conditions that are met. Returns how many are. */
+/*
+ * Prints the answer: a line for each algorithm, the notes, and the met conditions. Returns the number of met
+ * conditions.
+ */
 size_t exp_compare_print(const struct exp_two_runs *c, const struct exp_compare_conditions *q, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Compares two runs of an experiment: of two commits, machines or days. `compare --help` lists the options; the
- * Makefile passes them on. Exit status: 0; 1 if a condition of FAIL_IF is met; 2 for bad input or an error.
+ * Makefile passes the options on. Exit status: 0; 1 if a condition of FAIL_IF is met; 2 for bad input or an error.
  */
 
 #include "experiments/compare/compare.h"
@@ -10,7 +10,7 @@ struct options {
     const char *run_a, *run_b, *fail_if, *results, *commit;
 };
 
-/* Names two folders that are compared. */
+/* Names the two compared folders. */
 static void print_pair(const void *options, FILE *out)
 {
     const struct options *o = options;

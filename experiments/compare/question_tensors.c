@@ -13,7 +13,7 @@
 #include "experiments/show/layers.h"
 #include "experiments/show/report.h"
 
-/* The tensors that a line may belong to, in the order of the bars; the last one is of plug-ins. */
+/* The tensors that a line may belong to, in the order of the bars; the last tensor is of plug-ins. */
 #define TENSORS(X) X(input) X(filter) X(output) X(packed_input) X(packed_filter) X(im2col) X(workspace)
 
 enum {
@@ -124,7 +124,9 @@ static bool is_complete(const struct run *r, uint64_t layer)
     return true;
 }
 
-/* Returns what an algorithm counts as in a layer: SConv in one of its schedules as SConv, or as nothing. */
+/*
+ * Returns the name that an algorithm counts under in a layer: SConv's chosen schedule as SConv, the second as nothing.
+ */
 static const char *counts_as(const struct exp_layers_row *x)
 {
     const struct exp_algo *a = exp_algo_find(x->algo);
@@ -134,7 +136,7 @@ static const char *counts_as(const struct exp_layers_row *x)
     return x->is_chosen ? exp_algo_chosen()->name : NULL;
 }
 
-/* Finds the row of an algorithm at a level, or adds it. */
+/* Finds or adds the row of an algorithm at a level. */
 static ROW *row_of(struct session *s, const struct exp_layers_row *x, const char *algo, const char *level)
 {
     for (size_t i = 0; i < s->n_rows; i++) {
@@ -182,7 +184,7 @@ static void add_layer(struct session *s, const struct run *r, const struct exp_l
     }
 }
 
-/* Makes counts numbers per 1000 multiply-adds. */
+/* Divides counts by 1000 multiply-adds. */
 static void relate(ROW *row)
 {
     row->misses = exp_per_1000_macs(row->misses, row->macs);
@@ -232,7 +234,7 @@ static const char *title_of(const char *algo)
     return a ? a->title : algo;
 }
 
-/* Says how much one misses, and what most of that is. */
+/* Says the misses of an algorithm, and the largest parts. */
 static void say_row(const ROW *row, FILE *out)
 {
     size_t most = 0;
@@ -243,7 +245,7 @@ static void say_row(const ROW *row, FILE *out)
             row->of[most], names[most]);
 }
 
-/* Tells whether a row is the first one of its machine and level. */
+/* Tells whether a row is the first of its machine and level. */
 static bool is_first(const struct session *s, size_t i)
 {
     for (size_t k = 0; k < i; k++) {
@@ -253,7 +255,7 @@ static bool is_first(const struct session *s, size_t i)
     return true;
 }
 
-/* Says of a machine's level who misses fewest lines, and what SConv misses. */
+/* Names the algorithm with the fewest missing lines in a machine's level, and says SConv's misses. */
 static void say_level(const struct session *s, const ROW *first, FILE *out)
 {
     const ROW *fewest = first, *sconv = NULL;

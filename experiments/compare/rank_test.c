@@ -4,7 +4,7 @@
 #include "experiments/base/stats.h"
 #include "experiments/compare/compare.h"
 
-/* A round, and whose it is. */
+/* A round, and its side. */
 struct sample {
     uint64_t ns;
     bool is_b;
@@ -23,7 +23,7 @@ static void pool(struct sample *s, const struct exp_rank_pair *of)
 /* ---- Mann and Whitney ---- */
 
 struct ranks {
-    double sum_a; /* of the first sample's ranks, from 1; equal values share the mean of theirs */
+    double sum_a; /* of the first sample's ranks, from 1; equal values share their mean rank */
     double tied;  /* sum of t^3 - t over groups of t equal values */
 };
 
@@ -46,7 +46,7 @@ static struct ranks rank(const struct sample *s, size_t n)
 
 enum { MOST_EXACT = 16, MOST_SUM = MOST_EXACT * (MOST_EXACT + 1) / 2 };
 
-/* Returns the share of all choices of n_a ranks out of 1 to n whose sum is as far from its mean, or further. */
+/* Returns the share of all choices of n_a ranks out of 1 to n with a sum at least as far from the mean. */
 static double exact(double sum_a, size_t n_a, size_t n)
 {
     double ways[MOST_EXACT + 1][MOST_SUM + 1] = { { 1 } }, all = 0, as_far = 0;
@@ -96,7 +96,7 @@ double exp_rank_test(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_
 
 /* ---- permutations ---- */
 
-/* Gives n_b of n rounds to the second side, each choice as likely as any other. */
+/* Gives n_b of n rounds to the second side, all choices equally likely. */
 static void shuffle(struct sample *s, size_t n, size_t n_b, uint64_t *random)
 {
     for (size_t i = 0; i < n; i++) {
@@ -105,7 +105,7 @@ static void shuffle(struct sample *s, size_t n, size_t n_b, uint64_t *random)
     }
 }
 
-/* Returns the mean of the fastest quarter of one side's n rounds, which are sorted among the other's. */
+/* Returns the mean of the fastest quarter of one side's rounds, sorted among n rounds of both sides. */
 static double low_mean(const struct sample *s, bool is_b, size_t n)
 {
     const size_t n_low = (n + 3) / 4;
@@ -120,7 +120,7 @@ static double low_mean(const struct sample *s, bool is_b, size_t n)
     return sum / (double)n_low;
 }
 
-/* Returns how far apart the sums of both sides are. */
+/* Returns the distance of both sides' sums. */
 static double distance(const struct sample *s, const struct exp_rank_pair *layer, size_t n_layers)
 {
     double a = 0, b = 0;
@@ -180,7 +180,9 @@ void exp_rank_adjust(double *p, size_t n)
 
     for (size_t i = 0; i < n; i++)
         left += isnan(p[i]) ? 0 : 1;
-    /* The smallest is held against all, the next against one fewer, and none falls below one before it. */
+    /*
+     * The smallest p is multiplied by the number of tests, each next p by one less, and no p falls below the p before.
+     */
     for (; left; left--) {
         size_t next = n;
 

@@ -15,7 +15,7 @@ static int bad(const struct exp_compare_condition *c, struct exp_why *why, const
     return exp_fail(why, -EINVAL, "FAIL_IF: '%s': %s '%s'", c->text, what, value);
 }
 
-/* Finds which of the known names it is. Returns 0, or -EINVAL with one line in why. */
+/* Finds a name in a list. Returns 0, or -EINVAL with one line in why. */
 static int find_name(const struct exp_compare_condition *c, const char *what, const char *name,
                      const char *const *known, size_t n, size_t *found, struct exp_why *why)
 {
@@ -73,7 +73,7 @@ static int read_limit(struct exp_compare_condition *c, const char *number, struc
     return *end ? bad(c, why, "there is something behind the number:", end) : 0;
 }
 
-/* Reads one condition, which is cut up; c->text has it already. */
+/* Reads one condition, and cuts up the text; c->text has a copy. */
 static int read_condition(struct exp_compare_condition *c, char *text, struct exp_why *why)
 {
     char *sign = strpbrk(text, "<>"), *dot;
@@ -238,7 +238,7 @@ static struct tally tally_of(const struct exp_two_runs *c, const struct exp_comp
     return t;
 }
 
-/* Says what became of one metric of one algorithm, in one line. */
+/* Says the result of one metric of one algorithm, in one line. */
 static void say_cell(const struct exp_two_runs *c, const struct exp_compare_cell *x, FILE *out)
 {
     const struct tally t = tally_of(c, x);
@@ -256,7 +256,7 @@ static void say_cell(const struct exp_two_runs *c, const struct exp_compare_cell
     fprintf(out, " layers: %zu better, %zu worse, %zu in all\n", t.better, t.worse, t.n);
 }
 
-/* Base first; exact metrics that did not change are told about in one line. */
+/* Base comes first; one line counts the exact metrics without a change. */
 static size_t say_cells(const struct exp_two_runs *c, FILE *out)
 {
     size_t n_equal = 0;
@@ -277,7 +277,7 @@ static size_t say_cells(const struct exp_two_runs *c, FILE *out)
 
 enum { MOST_SAID = 8 };
 
-/* Names the cells that meet a condition, the first of them at least. Returns how many do. */
+/* Names cells that meet a condition, at least the first. Returns the number of cells. */
 static size_t say_condition(const struct exp_two_runs *c, const struct exp_compare_condition *q, FILE *out)
 {
     size_t met = 0;
@@ -340,7 +340,7 @@ struct page {
     struct exp_page_csv table;
 };
 
-/* Writes the rows of compare.csv, which stand as the cells do, that are of the model, or of layers. */
+/* Writes the rows of compare.csv about the model, or about layers; rows and cells have one order. */
 static void write_rows(struct exp_page_writer *w, const struct page *p, bool of_model, const char *caption)
 {
     size_t *row = exp_new(p->c->n, sizeof *row), n = 0;
@@ -371,7 +371,7 @@ static void say_answer(struct exp_page_writer *w, const struct page *p)
     free(text);
 }
 
-/* Finds the certain change of a model's time that is largest, of all but Base; *any: there are times. */
+/* Finds the largest certain change of a model's time, without Base; *any: there are times. */
 static const struct exp_compare_cell *find_largest(const struct exp_two_runs *c, bool *any)
 {
     const struct exp_compare_cell *most = NULL;

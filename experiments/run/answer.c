@@ -15,7 +15,7 @@
 #include "experiments/show/agreement.h"
 #include "kernels/shape/problem.h"
 
-/* Takes a point per case: what was counted, and what the experiment's own replay counted. */
+/* Takes a point per case: the counters' numbers, and the numbers of the experiment's own replay. */
 static void take_points(struct exp_points *points, const struct exp_experiment *e)
 {
     for (size_t i = 0; i < e->n_cases; i++) {
@@ -80,7 +80,7 @@ struct drawing {
     struct exp_variables variables;
 };
 
-/* Sets the variables of published numbers, "" where there is none. */
+/* Sets the variables of published numbers, "" without a number. */
 static int read_paper(struct drawing *d, struct exp_why *why)
 {
     struct exp_published p;
@@ -102,7 +102,7 @@ static int read_paper(struct drawing *d, struct exp_why *why)
     return 0;
 }
 
-/* Sets what is known of this run. */
+/* Sets the variables about this run. */
 static void set_variables(struct drawing *d)
 {
     const struct exp_plot_variable fixed[] = {
@@ -149,7 +149,7 @@ int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, voi
 
 enum { MOST_ROWS = 60, MOST_VARIANTS = EXP_MAX_ALGO_RECORDS };
 
-/* A verdict and what it points to. */
+/* A verdict and the texts that the verdict points to. */
 struct answer {
     struct exp_verdict v;
     struct exp_verdict_variant variant[MOST_VARIANTS];
@@ -251,7 +251,7 @@ static void name_levels(struct answer *a, const struct sim_machine *m)
     a->v.has_two_views = !sim_machine_is_plain(m);
 }
 
-/* Says what a measured speed-up holds for: this computer's clock, but maybe another machine's plans. */
+/* Says where a measured speed-up holds: this computer's clock, perhaps with another machine's plans. */
 static void say_where(struct answer *a, const struct sim_machine *m)
 {
     const bool is_host = !strcmp(m->name, "host");
@@ -281,7 +281,7 @@ static void describe(struct answer *a, const struct exp_report *r)
     a->v.why_no_cycles = exp_cycles_why_not(r->e->setup, &r->e->cases[0]);
 }
 
-/* Keeps what is known of the estimates' error, as a string. */
+/* Keeps the known errors of the estimates as a text. */
 static void find_errors(struct answer *a, const struct exp_report *r)
 {
     size_t bytes;

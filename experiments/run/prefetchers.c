@@ -1,6 +1,6 @@
 /*
- * What each prefetcher of the simulated machine did in each layer: prefetchers.csv. Sums over a level's prefetchers are
- * those of traffic.csv over tensors and phases, and of what compiled code has on its stack, which that leaves out.
+ * Each prefetcher of the simulated machine in each layer: prefetchers.csv. The sum over a level's prefetchers equals
+ * the sum in traffic.csv over tensors and phases, plus the stack of compiled code, which traffic.csv leaves out.
  */
 #include "experiments/run/run.h"
 
@@ -49,7 +49,7 @@ static const struct rec_field fields[] = {
 
 const struct rec_table exp_prefetchers_table = REC_TABLE("prefetchers.csv", fields, ROW);
 
-/* Returns the name of a prefetcher of a level; NULL if it has none in this place. */
+/* Returns the name of a level's prefetcher; NULL for an empty place. */
 static const char *name_of(const struct sim_machine *m, size_t level, size_t place)
 {
     if (place == SIM_SOFTWARE_PREFETCHER)
@@ -87,9 +87,9 @@ int exp_prefetchers_write(const struct exp_report *r, const struct exp_outdir *d
     return exp_csv_close(csv, why);
 }
 
-/* What becomes of the lines that an algorithm's loads and stores want in the first level and do not find from before. */
+/* Lines that an algorithm's loads and stores need from beyond the first level. */
 struct wanted {
-    double demand; /* not covered, late ones included */
+    double demand; /* not covered, including late lines */
     struct sim_prefetch_counts by[SIM_N_PREFETCHERS];
 };
 

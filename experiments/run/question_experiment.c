@@ -1,7 +1,7 @@
 /*
  * The experiment: plan a model's convolutions for a machine, check and time them here, replay them through the
  * simulated caches, and leave CSV files, figures and a table. `experiment --help` lists the options; the Makefile
- * passes them on.
+ * passes the options on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,15 +47,15 @@ static struct exp_rounds rounds_of(const struct options *o)
 struct session {
     struct options options;
     bool is_of_several;           /* several models run in turn */
-    const char *why_not_timed;    /* NULL: it is timed */
-    struct exp_why why_elsewhere; /* why its times are not the simulated machine's; "": they are */
+    const char *why_not_timed;    /* NULL: timed */
+    struct exp_why why_elsewhere; /* why the times are not the simulated machine's; "": they are */
     struct exp_model model;
     struct exp_setup setup;
     unsigned algos;
     struct exp_emit_coder *coder;
     struct exp_experiment experiment;
     struct exp_measure_info info;
-    struct exp_tasks_counts replayed; /* where there is a store: n_tasks is not 0 */
+    struct exp_tasks_counts replayed; /* with a store, n_tasks is not 0 */
     struct exp_observed observed;
     char observed_in_short[768];
     struct exp_results results;
@@ -64,7 +64,7 @@ struct session {
     struct exp_why why; /* the one line that explains a failure */
 };
 
-/* Base alone is not timed either where SConv could never run: its time would be another CPU family's. */
+/* If SConv's kernel is of another CPU family, Base is not timed either. */
 static const char *why_not_timed(const struct session *s)
 {
     if (!s->options.timing)
@@ -82,18 +82,18 @@ static void say_timed(struct session *s)
 }
 
 /*
- * Decides what is observed. Without being asked, it observes if the Makefile prepared a guest (print_guest), or tried
- * to.
+ * Decides what is observed. Without OBSERVE, an experiment observes if the Makefile prepared a guest (print_guest), or
+ * tried to prepare a guest.
  */
 static enum exp_observe_mode observe_mode(const struct options *o)
 {
-    bool is_prepared = *o->guest || *o->why_no_guest, is_found = o->measures || *o->wisdom; /* not by the guest */
+    bool is_prepared = *o->guest || *o->why_no_guest, is_found = o->measures || *o->wisdom; /* not in the guest */
 
     return is_found || (o->observe == EXP_OBSERVE_AUTO && !is_prepared) ? EXP_OBSERVE_NONE
                                                                         : (enum exp_observe_mode)o->observe;
 }
 
-/* Has layers compiled if that was asked for. */
+/* Has layers compiled, if requested. */
 static void prepare_coder(struct session *s)
 {
     if (!exp_algos_need_coder(s->algos))
@@ -139,8 +139,8 @@ static void limit_layers(struct session *s)
 }
 
 /*
- * Prepares what a node of a cluster will run: what is wrong with the input wherever it runs is found here, before a job
- * waits for its turn.
+ * Prepares a run on a node of a cluster: errors in the input that do not depend on the node are found here, before a
+ * job waits for its turn.
  */
 static int prepare_job(struct session *s)
 {
@@ -154,7 +154,7 @@ static int prepare_job(struct session *s)
         err = exp_main_models(&models, o->model, EXP_MODEL_ASK(o), &s->why);
     if (err)
         return err;
-    s->model = models.model[0]; /* of several, the first names the folder */
+    s->model = models.model[0]; /* the first of several models names the folder */
     limit_layers(s);
     models.model[0] = (struct exp_model){ 0 };
     exp_models_release(&models);
@@ -162,7 +162,7 @@ static int prepare_job(struct session *s)
     return exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
 }
 
-/* Prepares everything. What can be wrong with the input is found here, before any work. */
+/* Prepares everything. Errors in the input are found here, before any work. */
 static int prepare(void *session)
 {
     struct session *s = session;
@@ -206,7 +206,7 @@ static int prepare(void *session)
     return 0;
 }
 
-/* Tells whether anything is verified: what is timed, and plug-ins always. */
+/* Tells whether anything is verified: timed algorithms, and plug-ins always. */
 static bool verifies(const struct session *s)
 {
     bool has_plugins = false;
@@ -216,7 +216,7 @@ static bool verifies(const struct session *s)
     return has_plugins || !s->why_not_timed;
 }
 
-/* Adds up what a layer asks for, by kind of work. */
+/* Adds up the announced seconds of a layer, by kind of work. */
 static void announce_layer(const struct session *s, size_t layer, double seconds[EXP_N_WORKS])
 {
     const struct exp_experiment *e = &s->experiment;
@@ -230,7 +230,7 @@ static void announce_layer(const struct session *s, size_t layer, double seconds
         seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, s->options.jobs);
 }
 
-/* Adds up the whole experiment, and says so beforehand where it is long. */
+/* Adds up the whole experiment, and prints a forecast of a long experiment. */
 static void announce(const struct session *s, double seconds[EXP_N_WORKS])
 {
     struct exp_forecast f = { 0 };
@@ -241,7 +241,7 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
         announce_layer(s, l, layer);
         for (int k = 0; k < EXP_N_WORKS; k++)
             seconds[k] += layer[k];
-        layer[EXP_WORK_ROUNDS] = 0; /* the limit is theirs */
+        layer[EXP_WORK_ROUNDS] = 0; /* the limit decides about rounds */
         exp_forecast_add(&f, s->model.layer[l].name, layer);
     }
     seconds[EXP_WORK_OBSERVE] = exp_observe_seconds(&s->observed, s->options.jobs);
@@ -265,7 +265,7 @@ static int measure(struct session *s, struct exp_progress *progress)
     struct exp_measure_options m = measure_options(s);
     int err;
 
-    m.plugins_only = s->why_not_timed != NULL; /* what is simulated of them must compute the right thing, too */
+    m.plugins_only = s->why_not_timed != NULL; /* a simulated plug-in must compute right values, too */
     err = verifies(s) ? exp_verify_all(&s->experiment, &m, progress, &s->why) : 0;
     for (size_t i = 0; i < s->experiment.n_cases && s->why_not_timed; i++)
         s->experiment.cases[i].measured.why_no_time = s->why_not_timed;
@@ -403,7 +403,7 @@ static void say_figures(const struct session *s, struct exp_figures *f)
     exp_observe_describe(&s->observed, f->observed, sizeof f->observed);
 }
 
-/* Draws all figures from the tables that were just written. */
+/* Draws all figures from the new tables. */
 static int draw(void *session)
 {
     struct session *s = session;
@@ -493,7 +493,7 @@ static void print_tables(const struct session *s)
         printf("  %s/%s\n", s->results.path, f->table->file.name);
 }
 
-/* Tells whether this computer's counters will count the machine that is simulated. */
+/* Tells whether this computer's counters will count the simulated machine. */
 static bool is_counted(const struct session *s)
 {
     const struct exp_measure_options m = measure_options(s);
@@ -539,7 +539,7 @@ static void describe_setup(const struct session *s)
     printf("machine %s: %s\n", s->setup.machine.name, source);
 }
 
-/* A node of a cluster runs it all: times of one table are of one computer, which has nothing else to do then. */
+/* One node of a cluster runs the whole experiment: the times of one table are of one computer without further work. */
 static const struct exp_question_jobs jobs = { .needs = "--exclusive", .has_threads = true };
 
 static int work(void *session)
@@ -589,7 +589,7 @@ static bool are_several(const char *models)
     return models[exp_models_next(models)] || !strcmp(models, "all");
 }
 
-/* Runs the experiment on one of them, in a session of its own. */
+/* Runs the experiment on one model, in a session of its own. */
 static int run_one_of(struct session *all, const char *model)
 {
     struct session *s = exp_new(1, sizeof *s);
@@ -606,7 +606,7 @@ static int run_one_of(struct session *all, const char *model)
     return err;
 }
 
-/* Runs one after the other; a model that fails does not keep the others from running, an interruption does. */
+/* Runs one model after another; the run continues after a failure, and ends after an interruption. */
 static int run_each(struct session *s, const struct exp_models *models)
 {
     const char *program = "experiment";
@@ -629,7 +629,7 @@ static int run_each(struct session *s, const struct exp_models *models)
     return err ? exp_fail(&s->why, err, "of %zu models, these are not complete:%s", models->n, failed) : 0;
 }
 
-/* Finds mistakes in any of the models before the first one runs. */
+/* Checks all models before the first model runs. */
 static int run_several(struct session *s)
 {
     const struct options *o = &s->options;

@@ -43,7 +43,7 @@ static bool is_compared(const struct exp_verdict_variant *x)
     return !isnan(x->speedup.value);
 }
 
-/* Returns the layer with the least (sign -1) or greatest (1) speed-up; n_layers if none has one. */
+/* Returns the layer with the least (sign -1) or greatest (1) speed-up; n_layers without a speed-up. */
 static size_t extreme_layer(const struct exp_verdict *v, const struct exp_verdict_variant *x, int sign)
 {
     size_t found = v->n_layers;
@@ -57,7 +57,7 @@ static size_t extreme_layer(const struct exp_verdict *v, const struct exp_verdic
     return found;
 }
 
-/* Counts the layers that take a side (1, 0, -1); those without a number take none. */
+/* Counts the layers on a side (1, 0, -1); a layer without a number is on no side. */
 static size_t count_side(const struct exp_verdict *v, const struct exp_verdict_variant *x, int side)
 {
     size_t n = 0;
@@ -137,7 +137,7 @@ static void say_extremes(const struct exp_verdict *v, const struct exp_verdict_v
     fprintf(out, "\n");
 }
 
-/* Says why: where the time goes, beside the reference's. */
+/* Says why: the parts of the time, beside the reference's. */
 static void say_parts(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     double packing = sum_percent(v, x, M_measured_lowering_ns), kernel = sum_percent(v, x, M_measured_kernel_ns);
@@ -158,7 +158,7 @@ static void say_parts(const struct exp_verdict *v, const struct exp_verdict_vari
 
 /* ---- misses ---- */
 
-/* A simulation: its loads, and the misses of its first level. */
+/* A simulation: the loads, and the misses of the first level. */
 struct view {
     enum measure loads, misses;
     const char *words; /* before and after the machine's name */
@@ -200,20 +200,20 @@ static double sum_beside(const struct exp_verdict *v, const struct exp_verdict_v
     return sum;
 }
 
-/* Returns the misses of `of` in % of its loads, over the layers simulated for x. */
+/* Returns the misses of `of` in % of the loads, over the layers simulated for x. */
 static double percent_of_loads(const struct exp_verdict *v, const struct exp_verdict_variant *x,
                                const struct exp_verdict_variant *of, const struct view *view, size_t level)
 {
     return 100 * sum_beside(v, x, of, misses_of(view, level)) / sum_beside(v, x, of, view->loads);
 }
 
-/* Prints a rate with two digits at least. */
+/* Prints a rate with at least two digits. */
 static void put_percent(double percent, FILE *out)
 {
     fprintf(out, percent >= 10 ? "%.1f %%" : percent >= 1 ? "%.2f %%" : "%.2g %%", percent);
 }
 
-/* Says both rates, and how many misses there are beside the reference's, unless there are too few to compare. */
+/* Says both rates, and the misses in proportion to the reference's, unless there are too few to compare. */
 static void say_level(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct view *view,
                       size_t level, FILE *out)
 {
@@ -256,7 +256,7 @@ static bool is_simulated(const struct exp_verdict *v, const struct exp_verdict_v
 
 static void say_misses(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    const bool is_explained = x->why_not_timed && !v->why_not_timed; /* it failed: one reason is enough */
+    const bool is_explained = x->why_not_timed && !v->why_not_timed; /* a failed variant: one reason is enough */
     const bool has_some = is_simulated(v, x);
 
     if (has_some && v->has_two_views)
@@ -285,7 +285,7 @@ static bool is_checked(const struct exp_verdict *v, const struct exp_verdict_var
     return is_compared(x) && !v->why_no_check;
 }
 
-/* Tells whether the simulated core has a clock: its cycles take the estimates' place. */
+/* Tells whether the simulated core has a clock: cycles then replace the estimates. */
 static bool has_clock(const struct exp_verdict *v)
 {
     return !isnan(sum_of(v, &v->reference, M_simulated_cycles));
@@ -335,7 +335,7 @@ static struct exp_cycles_pair cycles_of(const struct exp_verdict_variant *x, siz
                                      x->layer[layer].of[M_simulated_cycles].number };
 }
 
-/* Says how far simulated cycles are from those that were taken, row by row, and whether they order rows alike. */
+/* Says how far simulated cycles are from the cycles taken, row by row, and whether both order rows alike. */
 static void say_cycles_errors(const struct exp_verdict *v, FILE *out)
 {
     const size_t n_rows = v->n_layers * (v->n_variants + 1);
@@ -372,7 +372,7 @@ static double clock_percent(const struct exp_verdict *v, const struct exp_verdic
     return 100 * sum_of(v, x, (enum measure)part) / sum_of(v, x, M_simulated_cycles);
 }
 
-/* Names what cycles go to; a level by the machine's own name. */
+/* Names a part of the cycles; a level has the machine's own name. */
 static const char *part_name(const struct exp_verdict *v, size_t part)
 {
     static const char *const names[EXP_N_CLOCK_PARTS] = { [EXP_PART_COMPUTING] = "computing",
@@ -381,12 +381,13 @@ static const char *part_name(const struct exp_verdict *v, size_t part)
                                                           [EXP_PART_MEMORY] = "memory",
                                                           [EXP_PART_TLB] = "TLBs",
                                                           [EXP_PART_STORES] = "stores" };
-    const size_t level = part == EXP_PART_L2 ? 1 : v->n_levels - 1; /* the last one stands for those between, too */
+    const size_t level =
+        part == EXP_PART_L2 ? 1 : v->n_levels - 1; /* the last level stands for the levels between, too */
 
     return names[part] ? names[part] : v->level[level];
 }
 
-/* Says the parts of at least 1 % in value[], the greatest first, behind `before` where there are any. */
+/* Says the parts of at least 1 % in value[], the greatest first, with `before` in front if there are any. */
 static void say_greatest(const struct exp_verdict *v, double value[EXP_N_CLOCK_PARTS], const char *before, FILE *out)
 {
     for (size_t n = 0; n < EXP_N_CLOCK_PARTS; n++) {
@@ -402,7 +403,7 @@ static void say_greatest(const struct exp_verdict *v, double value[EXP_N_CLOCK_P
     }
 }
 
-/* Says what most of a variant's cycles go to. */
+/* Says the largest parts of a variant's cycles. */
 static void say_parts_of_clock(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     double percent[EXP_N_CLOCK_PARTS];
@@ -413,7 +414,7 @@ static void say_parts_of_clock(const struct exp_verdict *v, const struct exp_ver
     say_greatest(v, percent, ": ", out);
 }
 
-/* Says in what a variant takes fewer cycles than the reference, and in what more. */
+/* Says where a variant takes fewer cycles than the reference, and where more. */
 static void say_differences(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     const double whole = sum_of(v, &v->reference, M_simulated_cycles), sum = sum_of(v, x, M_simulated_cycles);
@@ -432,7 +433,7 @@ static void say_differences(const struct exp_verdict *v, const struct exp_verdic
     fprintf(out, ". ");
 }
 
-/* Says why: in what they differ, and where the cycles of both go. */
+/* Says why: the differences, and the parts of both variants' cycles. */
 static void say_why(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     const struct exp_verdict_variant *base = &v->reference;
@@ -487,7 +488,7 @@ static void say_estimates(const struct exp_verdict *v, const struct exp_verdict_
     say_checked(v, x, M_waiting_cycles, out);
 }
 
-/* Says what simulated cycles and estimates are worth, where one of them could not be checked. */
+/* Says that simulated cycles or estimates could not be checked. */
 static void say_unproven(const struct exp_verdict *v, FILE *out)
 {
     const char *before = v->why_no_check ? ": " : "", *why = v->why_no_check ? v->why_no_check : "";
@@ -533,7 +534,7 @@ static void put_with_conversions(const struct exp_verdict *v, const struct exp_v
             timed_ns(v, x, &v->reference) / (timed_ns(v, x, x) + converting_ns(x)));
 }
 
-/* Prints the time of a plug-in's image conversions, which its times leave out. */
+/* Prints the time of a plug-in's image conversions, which the plug-in's times leave out. */
 static void say_conversions(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     if (!(converting_ns(x) > 0))
@@ -593,7 +594,7 @@ static const struct exp_verdict_variant *fastest(const struct exp_verdict *v)
     return best;
 }
 
-/* The variant with the least of a quantity, which is of the whole model. */
+/* The variant with the least of a quantity over the whole model. */
 static const struct exp_verdict_variant *least(const struct exp_verdict *v, enum measure q)
 {
     const struct exp_verdict_variant *best = NULL;
@@ -637,7 +638,7 @@ static void say_fastest(const char *label, const char *reference, double speedup
         fprintf(out, "%s is %.2f times as fast as %s", label, speedup, reference);
 }
 
-/* Says who takes the fewest simulated cycles, or else misses least, where there are no times. */
+/* Without times, names the variant with the fewest simulated cycles, or else with the fewest misses. */
 static void say_untimed_answer(const struct exp_verdict *v, FILE *out)
 {
     const struct exp_verdict_variant *few = least(v, M_alone_misses_at), *fast = least(v, M_simulated_cycles);
@@ -736,7 +737,7 @@ static double layer_percent(const struct exp_verdict_layer *l, size_t level)
     return 100 * l->of[M_simulated_misses_at + level].number / l->of[M_simulated_loads].number;
 }
 
-/* Puts a layer's misses beside the reference's, if there are enough of them. */
+/* Puts a layer's misses beside the reference's, if there are enough to compare. */
 static void put_quotient(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t l, size_t level,
                          FILE *out)
 {
@@ -817,7 +818,7 @@ static void put_rows(const struct exp_verdict *v, FILE *out)
             v->reference.name, EXP_FEW_PERCENT);
 }
 
-/* Tells whether any row would have a number: a time or misses beside the reference's. */
+/* Tells whether any row would have a number: a time, or misses beside the reference's. */
 static bool is_anything_known(const struct exp_verdict *v)
 {
     for (size_t i = 0; i < v->n_variants; i++) {

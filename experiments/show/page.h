@@ -146,8 +146,7 @@ void exp_page_part(struct exp_page_writer *w, const struct exp_page_folder *f, c
 
 /*
  * Writes the folder's figures, each with a caption, in the order of figures.txt, else of the names. first[] ends with
- * NULL. With only_first, only the first existing figure of first[]; else all figures except this figure's group
- * first[].
+ * NULL. With only_first, only the first existing figure of first[]; else all figures but this one.
  */
 void exp_page_folder_figures(struct exp_page_writer *w, const struct exp_page_folder *f, const char *const *first,
                              bool only_first);

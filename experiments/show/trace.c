@@ -132,7 +132,7 @@ static void put_counts(struct trace *t, size_t row, const char *algo, double at_
     exp_trace_put_counter(&t->events, at, algo, "memory lines", at_us, lines);
 }
 
-/* Estimates one phase of a case; those of all phases add up to the case's. */
+/* Estimates one phase of a case; the estimates of all phases add up to the case's. */
 static struct exp_estimate estimate_of(const struct trace *t, const struct exp_case *c, unsigned phase)
 {
     struct sim_cell alone[CONV_N_PHASES] = { 0 };
@@ -164,11 +164,11 @@ static void put_estimated(struct trace *t, size_t row, double *at_us, const stru
     }
 }
 
-/* ---- what is measured ---- */
+/* ---- measured times ---- */
 
 /*
- * Divides a layer's time as its run step by step was divided: that run's own time is longer, by the readings of the
- * clock.
+ * Divides a layer's time in the proportions of the step-by-step run, whose total is longer because of the clock
+ * readings.
  */
 static void put_parts(struct trace *t, size_t row, double *at_us, const struct exp_case *c, double time_ns)
 {
@@ -245,7 +245,7 @@ static void put_row(struct trace *t, enum process process, size_t algo)
         (process == ESTIMATED ? put_estimated : put_measured)(t, row, &at_us, c);
     }
     if (process == ESTIMATED && at_us > 0)
-        put_counts(t, row, name, at_us, &(struct sim_cell){ 0 }); /* what the last layer counted ends with it */
+        put_counts(t, row, name, at_us, &(struct sim_cell){ 0 }); /* the last layer's counts end here */
 }
 
 static void put_process(struct trace *t, enum process process, const char *name)
