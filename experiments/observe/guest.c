@@ -21,7 +21,7 @@ void exp_workdir_remove(const char *path)
     struct dirent *entry;
 
     while (dir && (entry = readdir(dir)))
-        unlinkat(dirfd(dir), entry->d_name, 0); /* not what is no file: "." and ".." */
+        unlinkat(dirfd(dir), entry->d_name, 0); /* unlinkat refuses folders: "." and ".." */
     if (dir)
         closedir(dir);
     rmdir(path);
@@ -116,7 +116,7 @@ static const struct exp_emulator twin = {
     }
 static const struct exp_emulator copied[] = { COPIED(CPU_ISA_AVX512, "SkylakeX"), COPIED(CPU_ISA_AVX2, "Haswell") };
 
-/* As the plugin takes them. */
+/* A rule in the plugin's form. */
 #define RULE(pattern, phase, tag) ",rule=" #pattern ":" #phase ":" #tag
 static const char openblas_rules[] =
 #include "counters/watch/openblas_rules.def"
@@ -125,7 +125,7 @@ static const char openblas_rules[] =
 _Static_assert(CONV_PHASE_PACK == 1 && CONV_PHASE_UKR == 2 && CONV_PHASE_ZERO == 3, "the rules name these");
 _Static_assert(CONV_PACKED_INPUT == 1 && CONV_PACKED_FILTER == 3, "the rules name these");
 
-/* glibc clears large blocks by `rep stosb`, which QEMU makes byte by byte; with vectors it does what it reads like. */
+/* glibc clears large blocks by `rep stosb`, which QEMU executes byte by byte; with this setting glibc uses vectors. */
 static const char glibc_tunables[] = "GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=1000000000";
 
 const struct exp_emulator *exp_emulator_for(const struct conv_ukr *ukr)
@@ -168,7 +168,7 @@ bool exp_guest_used_small_kernels(const struct watch_result *seen)
     return false;
 }
 
-/* ---- what a run is told ---- */
+/* ---- arguments of a run ---- */
 
 char *exp_guest_shape_text(const struct conv_problem *p)
 {
@@ -218,10 +218,10 @@ static void add_emulator(struct exp_words *command, const struct exp_guest_run *
     exp_words_add(command, "%s", e->program);
     exp_words_add(command, "-cpu");
     exp_words_add(command, "%s", e->cpu);
-    /* This program's limit is not the emulated CPU's. */
+    /* The emulated CPU must not have this program's limit. */
     exp_words_split(command, "-E OPENBLAS_NUM_THREADS=1 -U " CPU_LIMIT_VARIABLE " -E");
     exp_words_add(command, "%s", glibc_tunables);
-    /* It is set, or this program's own is taken away. */
+    /* Sets the variable, or removes this program's own. */
     exp_words_add(command, e->coretype ? "-E" : "-U");
     exp_words_add(command, "OPENBLAS_CORETYPE%s%s", e->coretype ? "=" : "", e->coretype ? e->coretype : "");
     exp_words_add(command, "-plugin");
@@ -265,7 +265,7 @@ static struct exp_words make_command(const struct exp_guest_run *run)
 
 /* ---- running ---- */
 
-/* Turns what became of the program into 0 or a reason. */
+/* Turns the end of the program into 0 or a reason. */
 static int judge(const struct exp_guest_run *run, int err, int status, const char *last, struct exp_why *why)
 {
     const char *program = run->emulator->program ? run->emulator->program : run->guest;

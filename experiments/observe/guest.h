@@ -1,6 +1,6 @@
 /*
- * The guest program (main_guest.c) and the ways to run it with every access observed: under an emulator of its CPU
- * family, or as its own instrumented twin. And the folders for what such programs read and write.
+ * The guest program (main_guest.c) and the ways to run the program with every access observed: under an emulator of its
+ * CPU family, or as an instrumented twin. Also the folders of files between programs.
  */
 #ifndef EXPERIMENTS_OBSERVE_GUEST_H
 #define EXPERIMENTS_OBSERVE_GUEST_H
@@ -15,23 +15,25 @@
 #include "sim/cpu.h"
 #include "sim/machine/machine.h"
 
-/* A folder of files that programs hand to each other. It goes with all that is in it, however this program ends. */
+/*
+ * A folder of files that programs hand to each other. The folder is removed with all files, however this program ends.
+ */
 struct exp_workdir {
-    char *path; /* NULL: it is not open */
+    char *path; /* NULL: not open */
     struct exp_guard guard;
 };
 
 /*
- * Makes a folder of that path, from malloc, which is taken over; one that ends in XXXXXX gets a name of its own. It
- * must stay where it is in memory. Returns 0, or -errno with one line in why; to be closed in any case.
+ * Makes a folder of a path from malloc, and takes over the path; a path that ends in XXXXXX gets a unique name. The
+ * struct must stay at its address. Returns 0, or -errno with one line in why; must be closed in any case.
  */
 int exp_workdir_open(struct exp_workdir *w, char *path, struct exp_why *why);
-void exp_workdir_close(struct exp_workdir *w); /* one that is all zeros is fine */
+void exp_workdir_close(struct exp_workdir *w); /* a zeroed struct is fine */
 
-/* Returns the path of a new folder for files of no worth, for exp_workdir_open. */
+/* Returns the path of a new temporary folder, for exp_workdir_open. */
 char *exp_workdir_temporary(void);
 
-void exp_workdir_remove(const char *path); /* the folder and the files in it */
+void exp_workdir_remove(const char *path); /* the folder and its files */
 
 /* Writes a machine into a file. Returns 0, or -errno with one line in why. */
 int exp_workdir_write_machine(const char *path, const struct sim_machine *m, struct exp_why *why);
@@ -41,31 +43,31 @@ struct exp_emulator {
     const char *arch;    /* of the guest program */
     const char *program; /* the emulator, and its CPU model; NULL: the program observes itself */
     const char *cpu;
-    enum cpu_isa isa;     /* the widest that it runs */
-    const char *ukr;      /* what is observed if the machine's own micro-kernel needs more, or is another family's */
+    enum cpu_isa isa;     /* the widest that runs */
+    const char *ukr;      /* observed kernel if the machine's own needs more, or is of another family */
     const char *core;     /* OpenBLAS's kernels on that CPU model */
-    const char *coretype; /* what OPENBLAS_CORETYPE must be for that; NULL: nothing */
-    const char *source;   /* what a number of it comes from, for people */
-    double ns_per_mac;    /* on a usual computer; its start comes on top */
+    const char *coretype; /* OPENBLAS_CORETYPE for this core; NULL: not set */
+    const char *source;   /* the source of a number, for people */
+    double ns_per_mac;    /* on a usual computer, without the start */
     double start_s;
 };
 
-/* The emulator for a machine's micro-kernel. */
+/* Returns the emulator for a machine's micro-kernel. */
 const struct exp_emulator *exp_emulator_for(const struct conv_ukr *ukr);
 
-/* The way that needs no emulator: for kernels of the project that this computer runs and no emulator does. */
+/* Returns the way without an emulator: for kernels of the project that only this computer runs. */
 const struct exp_emulator *exp_emulator_twin(void);
 
 /*
- * The same for kernels as the library has them, with their stack: copies of their machine code, which record. NULL for
- * instructions of which there are none.
+ * Returns the way for the library's kernels with their stack: copies of the machine code, which record. NULL for an
+ * instruction set without copies.
  */
 const struct exp_emulator *exp_emulator_copied(enum cpu_isa isa);
 
-/* Returns where the machine code of OpenBLAS is for a twin at that path, which the twin watches (twin_watcher.c). */
+/* Returns the path of OpenBLAS's machine code for the twin at a path; the twin watches this code (twin_watcher.c). */
 char *exp_guest_rewritten_path(const char *guest);
 
-/* Tells whether experiments observe an OpenBLAS core so: those that no emulator runs. */
+/* Tells whether experiments observe an OpenBLAS core by rewritten code: a core that no emulator runs. */
 bool exp_guest_is_rewritten(const struct conv_gemm_core *core);
 
 /* One run of the guest program under observation. */
@@ -74,29 +76,29 @@ struct exp_guest_run {
     const char *observer, *guest; /* paths; a twin needs no observer */
     const char *machine_path;     /* file of the simulated machine */
     const char *out;              /* gets the result (result.h) */
-    const char *trace;            /* gets every access to a tensor, as a binary trace; NULL: none */
+    const char *trace;            /* gets every access to a tensor, as a binary trace; NULL: no trace */
     const char *const *arguments; /* of another program than main_guest.c, beside OUT, ended by NULL; NULL: it is that
                                      one, which is told what follows */
-    unsigned masked_phase;        /* of masked loads, for an emulator; 0: none of their own */
+    unsigned masked_phase;        /* of masked loads, for an emulator; 0: no phase of their own */
     const struct conv_problem *problem;
     const struct conv_part *part; /* NULL: the whole */
     const char *algo, *ukr;
-    const char *core; /* OpenBLAS's, of a twin; emulated ones have their emulator's */
+    const char *core; /* OpenBLAS's, of a twin; an emulator has its own core */
     bool packs_filters;
     bool verifies; /* the guest checks its output against plain loops: slow */
     unsigned limit_s;
 };
 
 /*
- * Runs it, and reads what was seen. Returns 0, or with one line in why -ENOENT for a missing emulator, -ETIMEDOUT, -EIO
- * for a failed run, or as watch_result_read; -EINTR.
+ * Runs the guest, and reads the result. Returns 0, or with one line in why -ENOENT for a missing emulator, -ETIMEDOUT,
+ * -EIO for a failed run, or as watch_result_read; -EINTR.
  */
 int exp_guest_run(const struct exp_guest_run *run, struct watch_result *seen, struct exp_why *why);
 
-/* Tells whether OpenBLAS gave the product to its small-matrix kernels, which pack nothing and are not replayed. */
+/* Tells whether OpenBLAS gave the product to the small-matrix kernels, which pack nothing and are not replayed. */
 bool exp_guest_used_small_kernels(const struct watch_result *seen);
 
-/* The same arguments as the guest's command line has them, from malloc. */
+/* Return shape and part as arguments of the guest's command line, from malloc. */
 char *exp_guest_shape_text(const struct conv_problem *p);
 char *exp_guest_part_text(const struct conv_part *part);
 

@@ -1,16 +1,16 @@
 /*
- * The program that is watched: one layer, or a part of it, by one algorithm, once, between markers, for the observer
- * plugin of QEMU (counters/watch/emulator_plugin.c). The experiment runs it under emulation; by itself it has nothing to
- * tell.
+ * The watched program: one layer, or a part of a layer, by one algorithm, once, between markers, for the observer
+ * plugin of QEMU (counters/watch/emulator_plugin.c). The experiment runs the program under emulation; alone it has no
+ * output.
  *
  *     guest SHAPE=... ALGO=sconv_is MACHINE=file.cfg OUT=file [PART=...] [UKR=...] [CORE=...] [FILTERS=ahead|run_time]
  *           [VERIFY=1] [TRACE=file]
  *
- * SHAPE is what a user writes of struct conv_problem, in its order, with commas between; PART, where not all of it is
- * to be run, images, rows and filters of struct conv_part. The program plans as the experiment does, from the same
- * machine file. OUT is the observer's: it shows that there is one. TRACE is that of a program that observes itself.
+ * SHAPE is the user's members of struct conv_problem, in order, separated by commas; PART, for a partial run, images,
+ * rows and filters of struct conv_part. The program plans as the experiment does, from the machine file. OUT is the
+ * observer's file: the option shows that there is an observer. TRACE is the file of a program that observes itself.
  *
- * Built a second time with instrumented kernels (counters/watch/twin_watcher.c), it is its own observer.
+ * Built a second time with instrumented kernels (counters/watch/twin_watcher.c), the program is its own observer.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ struct session {
     struct exp_model model;
     struct exp_setup setup;
     struct exp_experiment experiment;
-    struct conv_plan plan; /* of the part that is run */
+    struct conv_plan plan; /* of the part to run */
     struct exp_tensors tensors;
     struct exp_why why;
 };
@@ -78,7 +78,7 @@ static int read_options(struct session *s, int argc, char **argv)
     return 0;
 }
 
-/* Reads n numbers with commas between. */
+/* Reads n numbers, separated by commas. */
 static int read_numbers(struct session *s, const char *option, const char *text, size_t *number, size_t n)
 {
     const char *rest = text;
@@ -131,10 +131,10 @@ static int plan_part(struct session *s)
     return err ? FAIL(s, err, "PART: its buffers exceed the address space") : 0;
 }
 
-/* Plans the one layer as the experiment plans its layers. */
+/* Plans the layer as the experiment does. */
 static int plan(struct session *s)
 {
-    static char name[] = "SHAPE"; /* what messages call layer, model and table */
+    static char name[] = "SHAPE"; /* the name of layer, model and table in messages */
     unsigned algos;
     int err = exp_algo_select(s->options.algo, &algos, &s->why);
 
@@ -205,7 +205,7 @@ static void lower_marked(const struct conv_im2col_args *a)
     watch_mark_phase(CONV_PHASE_UKR);
 }
 
-/* The observer tells what sgemm does apart by the names of its functions, which it has as rules. */
+/* The observer tells phases of sgemm apart by rules for names of functions. */
 static int run_base(struct session *s, const struct conv_plan *p)
 {
     return conv_base_run_with(p, &s->tensors.bind, &s->setup.blas, lower_marked);

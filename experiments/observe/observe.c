@@ -18,15 +18,15 @@
 #include "kernels/backend/backend.h"
 #include "sim/hierarchy.h"
 
-/* Slower than any emulation that was seen, in multiply-adds per second; and what a start may take. */
+/* Multiply-adds per second, slower than any observed emulation; and the limit of a start. */
 #define SLOWEST_MACS_PER_S 1e6
 enum { START_S = 60 };
 
-/* ---- what was observed, as the result of a task ---- */
+/* ---- an observation as the result of a task ---- */
 
 enum { NAME_BYTES = 2 * WATCH_NAME_BYTES };
 
-/* Tags that are no tensors have no name. */
+/* Tags beside tensors have no name. */
 static void say_prefix(unsigned tag, unsigned phase, char text[NAME_BYTES])
 {
     const char *phase_name = conv_phase_name((enum conv_phase)phase);
@@ -59,7 +59,7 @@ static void move_numbers(struct exp_result_moving *x, const struct sim_machine *
     }
 }
 
-/* ---- lists: their items are named by what they are, so that reading finds out what comes ---- */
+/* ---- lists: each item has its own name, so the reader knows the next item ---- */
 
 static void put_lists(struct exp_result *to, const struct watch_result *seen)
 {
@@ -93,14 +93,14 @@ static bool get_buffer(struct exp_result_moving *x, struct watch_result *seen)
         sscanf(name[0], "buffer/%u/address", &tag) != 1 || sscanf(name[1], "buffer/%u/%7s", &again, what) != 2 ||
         tag != again || tag >= SIM_USUAL_TAGS)
         return false;
-    *b =
-        (struct watch_buffer){ x->from->value[x->at], x->from->value[x->at + 1], (uint8_t)tag, !strcmp(what, "learned") };
+    *b = (struct watch_buffer){ x->from->value[x->at], x->from->value[x->at + 1], (uint8_t)tag,
+                                !strcmp(what, "learned") };
     seen->n_buffers++;
     x->at += 2;
     return true;
 }
 
-/* The same of what a function did to no buffer. */
+/* Reads one function's accesses outside all buffers, from two counts. */
 static bool get_outside(struct exp_result_moving *x, struct watch_result *seen)
 {
     struct watch_outside *o = &seen->outside[seen->n_outside];
@@ -124,7 +124,7 @@ void exp_observed_result_put(struct exp_result *to, const struct sim_machine *m,
 {
     struct exp_result_moving x = { .to = to };
 
-    move_numbers(&x, m, (struct watch_result *)(uintptr_t)seen); /* which are only read in this direction */
+    move_numbers(&x, m, (struct watch_result *)(uintptr_t)seen); /* read only in this direction */
     put_lists(to, seen);
 }
 
@@ -143,7 +143,7 @@ int exp_observed_result_get(const struct exp_result *from, const struct sim_mach
 
 /* ---- one observation ---- */
 
-/* The guest's buffers must be where this program's plan has them, relative to their arena. */
+/* The guest's buffers must have the places of this program's plan, relative to the arena. */
 static bool is_same_plan(const struct conv_layout *l, const struct watch_result *r)
 {
     const struct watch_buffer *input = watch_result_buffer(r, CONV_INPUT);
@@ -157,7 +157,7 @@ static bool is_same_plan(const struct conv_layout *l, const struct watch_result 
     return input && (input->address & (CONV_ARENA_ALIGN - 1)) == 0;
 }
 
-/* Tells whether the kernel was seen at all: code that nobody watches leaves no trace. */
+/* Tells whether the kernel was seen at all: unwatched code leaves no trace. */
 static bool is_kernel_seen(const struct watch_result *r)
 {
     uint64_t loads = 0;
@@ -168,8 +168,8 @@ static bool is_kernel_seen(const struct watch_result *r)
 }
 
 /*
- * Tells whether the copying of OpenBLAS in a twin was seen: an emulator sees every function, and some products need
- * none.
+ * Tells whether OpenBLAS's copying in a twin was seen: an emulator sees every function, and some products need no
+ * copies.
  */
 static bool is_copying_seen(const struct conv_plan *plan, const struct watch_result *r)
 {
@@ -197,11 +197,11 @@ struct observing {
     const struct exp_observe_options *options;
     struct exp_progress *progress;
     const struct sim_machine *m;
-    char *setting;                 /* its text, as tasks have it */
-    struct exp_workdir folder;     /* where guests write what they see */
+    char *setting;                 /* text of the machine, as in tasks */
+    struct exp_workdir folder;     /* for the guests' results */
     int lock_fd;                   /* the folder's lock; -1: none */
-    char *machine_path;            /* in it */
-    uint64_t programs[EXP_N_WAYS]; /* their hashes */
+    char *machine_path;            /* in the folder */
+    uint64_t programs[EXP_N_WAYS]; /* hashes of the programs */
     struct place *order;           /* the distinct cases, shortest first */
     size_t n_order;
     struct exp_budget budget;
@@ -214,7 +214,7 @@ struct place {
 
 static const char time_over[] = "the time for observing was over";
 
-/* One case, or a part of it: what is run, and as which task. */
+/* One case, or a part of a case, to run, and the task. */
 struct job {
     const struct exp_case *c;
     struct exp_observation *x;
@@ -245,7 +245,7 @@ double exp_observe_seconds(const struct exp_observed *o, unsigned n_threads)
     return sum;
 }
 
-/* Returns what a run may take, so that nothing hangs and the budget holds. */
+/* Returns the time limit of a run, so that nothing hangs and the budget holds. */
 static unsigned limit_s(const struct observing *ob, double macs)
 {
     double slowest = START_S + floor(macs / SLOWEST_MACS_PER_S);
@@ -254,8 +254,8 @@ static unsigned limit_s(const struct observing *ob, double macs)
 }
 
 /*
- * Returns what the guest is told to plan with: the micro-kernel that was chosen here, or for a direct kernel the
- * instruction set that it was chosen for.
+ * Returns the name for the guest's plan: the chosen micro-kernel, or for a direct kernel the instruction set of the
+ * choice.
  */
 static const char *ukr_name(const struct observing *ob, const struct job *j)
 {
@@ -284,7 +284,7 @@ static struct exp_guest_run run_of(const struct observing *ob, const struct job 
     };
 }
 
-/* Replays the part with its tensors where they were observed: learned buffers replace announced ones. */
+/* Replays the part with tensors at the observed addresses: observed buffers replace announced buffers. */
 static int replay(const struct job *j, const struct sim_machine *m)
 {
     const struct watch_result *seen = j->x->seen;
@@ -315,7 +315,7 @@ static void release_task(struct exp_task *t)
     *t = (struct exp_task){ 0 };
 }
 
-/* Names the task that decides what is observed of the part: programs, machine, shape, part, algorithm. */
+/* Names the task of an observed part: programs, machine, shape, part, algorithm. */
 static void name_task(const struct observing *ob, struct job *j)
 {
     const struct exp_guest_run run = run_of(ob, j);
@@ -335,8 +335,8 @@ static void name_task(const struct observing *ob, struct job *j)
 }
 
 /*
- * Reads what the store keeps of a task. Returns 0; -ENOENT if there is nothing; -EINVAL or -EILSEQ if it is not of that
- * plan; or as exp_store_find.
+ * Reads the stored result of a task. Returns 0; -ENOENT without a result; -EINVAL or -EILSEQ for a result of a
+ * different plan; or as exp_store_find.
  */
 static int find(const struct observing *ob, struct job *j, struct exp_why *why)
 {
@@ -360,10 +360,7 @@ static int keep(const struct observing *ob, const struct job *j, double seconds,
     return err;
 }
 
-/*
- * The largest part that is kept or that the quota has time for; the smallest there is if it has time for none. With
- * *is_kept.
- */
+/* Chooses the largest part that is stored or fits the quota; the smallest part if no part fits. *is_kept: stored. */
 static int choose_part(const struct observing *ob, struct job *j, double quota, bool *is_kept, struct exp_why *why)
 {
     int err;
@@ -385,7 +382,7 @@ static int choose_part(const struct observing *ob, struct job *j, double quota, 
 
 static int observe(struct observing *ob, struct job *j, struct exp_why *why)
 {
-    static atomic_uint n_runs; /* each has a file of its own */
+    static atomic_uint n_runs; /* each run has a file of its own */
     const uint64_t begun = ctr_now_ns();
     char *out = exp_format("%s/%u", ob->folder.path, atomic_fetch_add(&n_runs, 1));
     struct exp_guest_run run = run_of(ob, j);
@@ -403,7 +400,7 @@ static int observe(struct observing *ob, struct job *j, struct exp_why *why)
     return err ? exp_fail(why, err, "%s: %s", j->c->layer->name, reason.text) : 0;
 }
 
-/* Observes if the budget has room for it. */
+/* Observes if the budget has time. */
 static int observe_in_time(struct observing *ob, struct job *j, struct exp_why *why)
 {
     double guessed = seconds_of(j->emulator, conv_plan_part_macs(&j->plan)), begun = exp_budget_spent(&ob->budget);
@@ -416,7 +413,7 @@ static int observe_in_time(struct observing *ob, struct job *j, struct exp_why *
     return j->x->is_left_out ? exp_fail(why, err, "%s", time_over) : err;
 }
 
-/* Returns the machine as the observer saw it: an emulator performs no prefetch instructions. */
+/* Returns the machine that the observer saw: an emulator performs no prefetch instructions. */
 static struct sim_machine machine_seen(const struct exp_way *way)
 {
     struct sim_machine m = way->setup.machine;
@@ -436,7 +433,7 @@ static int observe_or_find(struct observing *ob, struct job *j, size_t n_left, s
     return err ? err : replay(j, &m);
 }
 
-/* Said once for each layer or, about all of them, once. */
+/* Prints a reason once for each layer or, about all layers, once. */
 static void say(const struct observing *ob, const char *why)
 {
     exp_progress_note(ob->progress, "not observed: %s", why);
@@ -481,7 +478,7 @@ static int observe_job(void *ctx, size_t job, size_t thread, const struct exp_po
     return err;
 }
 
-/* ---- in which order ---- */
+/* ---- the order ---- */
 
 static int compare_places(const void *a, const void *b)
 {
@@ -518,7 +515,7 @@ static void share_results(struct exp_observed *o)
     }
 }
 
-/* Hashes a way's programs. Where one is missing, that is the reason of all its cases, said once. */
+/* Hashes a way's programs. A missing program is the reason of all cases of the way, printed once. */
 static void find_programs(struct observing *ob, size_t way, const char *first, const char *second)
 {
     struct exp_observed *o = ob->o;
@@ -558,7 +555,7 @@ static int run_all(struct observing *ob, struct exp_why *why)
 
 #define FOLDER ".observing."
 
-/* Removes what processes that are gone could not remove themselves. */
+/* Removes the folders of processes that were killed. */
 static void clear_leftovers(const char *results)
 {
     DIR *dir = opendir(results);

@@ -1,4 +1,4 @@
-/* Decides what is to be observed, and says what became of it: the other half of observe.h. */
+/* Plans the observations, and describes the results: the second half of observe.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,10 +6,10 @@
 #include "experiments/observe/observe.h"
 #include "kernels/ukr/dispatch.h"
 
-/* Seconds for which the guesses are taken to be right, before any job has ended. */
+/* Guesses count as right for this time, before any job has ended. */
 static const double trusted_s = 0.5;
 
-/* Jobs may use this share of what is left; the rest is for those that take longer than guessed. */
+/* Share of the time left that jobs may use; the rest is for wrong guesses. */
 static const double used_share = 0.8;
 
 void exp_budget_init(struct exp_budget *b, unsigned limit_s, uint64_t (*now_ns)(void))
@@ -35,7 +35,7 @@ double exp_budget_left(const struct exp_budget *b)
     return b->limit_s ? fmax(b->limit_s - exp_budget_spent(b), 0) : (double)INFINITY;
 }
 
-/* Real seconds that a guessed one takes. */
+/* Returns the real seconds of a guessed second. */
 static double pace_of(struct exp_budget *b)
 {
     double pace;
@@ -53,7 +53,7 @@ bool exp_budget_allows(struct exp_budget *b, double guessed)
 
 double exp_budget_quota(struct exp_budget *b, size_t n_left, size_t n_threads)
 {
-    double n_running = (double)n_threads - 1; /* others that may have begun, and need their share yet */
+    double n_running = (double)n_threads - 1; /* jobs that may have begun, and still need their share */
 
     return used_share * exp_budget_left(b) * (double)n_threads / ((double)n_left + n_running) / pace_of(b);
 }
@@ -68,7 +68,7 @@ void exp_budget_learn(struct exp_budget *b, double guessed, double spent)
 
 enum { SMALL_PRODUCT_MACS = 1000000 };
 
-/* POWER10's programs are built on every computer, others on their own CPU family. */
+/* POWER10's programs are built on every computer, all further programs on their own CPU family. */
 static bool can_observe(const struct conv_ukr *ukr)
 {
     return ukr->isa == CPU_ISA_MMA || (ukr->isa != CPU_ISA_NONE && conv_ukr_find(exp_emulator_for(ukr)->ukr)->fn);
@@ -81,7 +81,7 @@ bool exp_observe_is_wanted(enum exp_observe_mode mode, const struct conv_ukr *uk
 
 /* ---- planning ---- */
 
-/* The same machine with kernels that the emulator can run. */
+/* Chooses kernels that the emulator can run, for the experiment's machine. */
 static void choose_emulated(struct exp_observed *o, const struct exp_setup *setup)
 {
     const struct exp_emulator *emulator = exp_emulator_for(setup->ukr);
@@ -99,20 +99,20 @@ static void choose_emulated(struct exp_observed *o, const struct exp_setup *setu
     o->unobserved_ukr = fits ? NULL : setup->ukr;
 }
 
-/* Tells whether OpenBLAS would give a product to its small-matrix kernels, which no twin has. */
+/* Tells whether OpenBLAS would give a product to the small-matrix kernels, which no twin has. */
 static bool is_small_product(const struct conv_problem *p)
 {
     return conv_macs(p) / (double)(p->n * p->groups) <= SMALL_PRODUCT_MACS;
 }
 
-/* Tells whether OpenBLAS runs that core here, and its machine code is watched. */
+/* Tells whether OpenBLAS runs this core here, with watched machine code. */
 static bool has_core(const struct exp_setup *setup)
 {
     return setup->core && exp_guest_is_rewritten(setup->core) && setup->blas.handle &&
            !strcmp(setup->blas.core, setup->core->name);
 }
 
-/* Tells whether all code of a case runs here and is seen: the project's kernels, and OpenBLAS's that were rewritten. */
+/* Tells whether all code of a case runs here and is seen: the project's kernels, and OpenBLAS's rewritten kernels. */
 static bool suits_twin(const struct exp_setup *setup, const struct exp_case *c)
 {
     if (conv_plan_is_base(&c->plan))
@@ -122,13 +122,13 @@ static bool suits_twin(const struct exp_setup *setup, const struct exp_case *c)
     return c->plan.algorithm == CONV_DIRECT || c->plan.ukr != &setup->openblas_ukr.ukr || has_core(setup);
 }
 
-/* Tells whether a case's algorithm is observed at all; others are no gap. */
+/* A case of an algorithm that is never observed is no gap. */
 bool exp_observe_is_meant(const struct exp_observed *o, size_t i)
 {
     return !o->experiment.cases[i].algo->why_not_observed;
 }
 
-/* Plans the cases that no emulator could run as they are for their twin. */
+/* Plans the cases that no emulator can run for the twin. */
 static int plan_twins(struct exp_observed *o, const struct exp_setup *setup, const struct exp_model *model,
                       unsigned algos, struct exp_why *why)
 {
@@ -191,7 +191,7 @@ void exp_observe_release(struct exp_observed *o)
     *o = (struct exp_observed){ 0 };
 }
 
-/* ---- what became of it ---- */
+/* ---- descriptions ---- */
 
 const char *exp_observe_source(const struct exp_observed *o, size_t index)
 {

@@ -1,7 +1,7 @@
 /*
- * Finds what compiled code does on its stack: layers run observed, all accesses outside the tensors counted, and costs
- * of units of work fitted to them. Writes a table of recorded stacks (bench/case/stack.h). `stack --help` lists the options;
- * `make stack` passes them on.
+ * Finds the accesses of compiled code to its stack: layers run observed, all accesses outside the tensors are counted,
+ * and costs of units of work are fitted to the counts. Writes a table of recorded stacks (bench/case/stack.h). `stack
+ * --help` lists the options; `make stack` passes the options on.
  */
 #include <errno.h>
 #include <math.h>
@@ -24,7 +24,7 @@
 
 enum { N_SWEEPS = 5000 };
 
-/* Normal equations, each unknown in a unit of its own, so that all matter alike. */
+/* Normal equations. Each unknown has a unit of its own, so all unknowns have equal weight. */
 struct equations {
     double a[CONV_N_WORKS][CONV_N_WORKS], b[CONV_N_WORKS];
     double unit[CONV_N_WORKS];
@@ -63,7 +63,7 @@ static void set_units(struct equations *q, const struct exp_stack_sample *const 
     }
 }
 
-/* Adds a sample: so much work was `counted`, errors weigh as shares of `all`. */
+/* Adds a sample: `counted` for the work, with errors as shares of `all`. */
 static void add_sample(struct equations *q, const double work[CONV_N_WORKS], double counted, double all)
 {
     for (unsigned i = 0; i < CONV_N_WORKS; i++) {
@@ -76,8 +76,8 @@ static void add_sample(struct equations *q, const double work[CONV_N_WORKS], dou
 }
 
 /*
- * Each unknown in turn takes its best value that is not negative, from the finest work to steps: where layers are too
- * few to tell costs apart, those of small work hold for other layers, too, and those of a step do not.
+ * Each unknown in turn takes its best non-negative value, from the finest work to steps: where too few layers separate
+ * the costs, costs of fine work hold for further layers, and costs of a step do not.
  */
 static void solve(const struct equations *q, double x[CONV_N_WORKS])
 {
@@ -130,7 +130,7 @@ void exp_stack_fit(struct conv_stack *stack, const struct exp_stack_sample *cons
 
 enum { LIMIT_S = 120, THREADS = 2, MAX_RESULTS = 32 };
 
-/* OpenBLAS's cores whose kernels are told apart by name, beside the emulator's own. */
+/* OpenBLAS's cores with kernels of distinct names, beside the emulator's own core. */
 static const struct {
     enum cpu_isa isa;
     const char *core;
@@ -172,7 +172,7 @@ void exp_stack_measure_work(struct exp_stack_sample *s, const struct exp_case *c
     conv_nest_run(&c->plan, &m.base);
 }
 
-/* Tells whether a function runs between the steps only because they are watched. */
+/* Tells whether a function runs between the steps only because of the watching. */
 static bool is_guests_own(const char *function)
 {
     static const char *const own[] = { "step_marked", "run_marked", "mark",     "lower_marked",
@@ -212,14 +212,14 @@ struct options {
 };
 
 /*
- * An algorithm with a micro-kernel: its stack, its least and greatest share of a layer's accesses, the greatest error.
+ * An algorithm with a micro-kernel: the stack, the least and greatest share of a layer's accesses, the greatest error.
  */
 struct result {
     struct exp_stack_record record;
     size_t n; /* layers */
     double load_share[2], store_share[2];
     double load_error, store_error;
-    double tensors, beside; /* accesses of all layers together: to tensors, and to anything else */
+    double tensors, beside; /* accesses of all layers together: to tensors, and beside tensors */
 };
 
 struct session {
@@ -227,13 +227,13 @@ struct session {
     struct sim_machine machine;
     struct exp_model model;
     struct exp_setup setup;
-    struct exp_emulator emulator; /* with the core in turn */
+    struct exp_emulator emulator; /* with the present core */
     bool is_other_core;
-    struct exp_experiment e; /* with it */
+    struct exp_experiment e; /* with the emulator's setup */
     struct exp_workdir folder;
     char *machine_path;
     size_t n_samples;
-    struct exp_stack_sample *sample; /* [n_samples]: those of e come last */
+    struct exp_stack_sample *sample; /* [n_samples]: the samples of e come last */
     size_t n_results;
     struct result result[MAX_RESULTS];
     struct exp_why why;
@@ -273,7 +273,7 @@ static int observe_case(void *ctx, size_t index, size_t thread, const struct exp
     return err;
 }
 
-/* Algorithms that can be replayed; with another core only those that run it. */
+/* Returns the algorithms that can be replayed; for a further core only the algorithms that run the core. */
 static unsigned algos_of(const struct exp_setup *s, bool is_other_core)
 {
     unsigned algos = 0;
@@ -287,7 +287,7 @@ static unsigned algos_of(const struct exp_setup *s, bool is_other_core)
     return algos;
 }
 
-/* Today's program has copies of its machine code beside it. */
+/* Tells whether copies of the machine code lie beside the guest. */
 static bool has_copies(const char *guest)
 {
     char *path = exp_guest_rewritten_path(guest);
@@ -297,7 +297,7 @@ static bool has_copies(const char *guest)
     return has;
 }
 
-/* Copies show what an emulator does, and take a tenth of the time. */
+/* Copies see the accesses that an emulator sees, in a tenth of the time. */
 static const struct exp_emulator *choose_emulator(const struct sim_machine *m, const char *guest)
 {
     const struct conv_ukr *found = conv_ukr_find(m->ukr), *ukr = found ? found : conv_ukr_best();
@@ -308,8 +308,8 @@ static const struct exp_emulator *choose_emulator(const struct sim_machine *m, c
 }
 
 /*
- * Observes every algorithm with one of OpenBLAS's cores: kernels of the machine's family that its emulator runs,
- * planned for its caches alone, all that plans depend on.
+ * Observes every algorithm with one of OpenBLAS's cores: kernels of the machine's family that the emulator runs,
+ * planned for the caches alone, because plans depend on nothing else.
  */
 static int observe_core(struct session *s)
 {
@@ -373,7 +373,7 @@ static void add_error(struct result *r, const struct exp_stack_sample *s)
     r->tensors += none.all_loads + none.all_stores + none.loads + none.stores;
 }
 
-/* Those of use of the same algorithm and micro-kernel as sample i; 0 if an earlier one was the first of them. */
+/* Returns the useful samples of sample i's algorithm and micro-kernel; 0 if an earlier sample was the first. */
 static size_t alike(const struct session *session, size_t i, const struct exp_stack_sample **of)
 {
     const struct exp_stack_sample *s = session->sample;

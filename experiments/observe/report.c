@@ -1,4 +1,4 @@
-/* Reports what was observed, beside the replay: in files, on the terminal and in sentences. */
+/* Reports observations beside the replay: in files, on the terminal and in sentences. */
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ struct names {
         EXP_COLUMN_ALGO, REC_AT(row, of.algo)                                                                          \
     }
 
-/* Counts what one level saw: at the core, instructions; at memory, lines that came and went. */
+/* Counts of one level: at the core, instructions; at memory, lines in both directions. */
 struct counts {
     uint64_t reads, writes, misses, load_misses;
 };
@@ -45,10 +45,10 @@ struct stream {
     const char *level, *tensor, *phase;
     size_t level_index;
     struct counts seen, replayed;
-    double accesses_difference, misses_difference; /* NaN where there is nothing to compare with */
+    double accesses_difference, misses_difference; /* NaN without a number to compare with */
     double seen_percent, replayed_percent;
-    const char *why_no_reads, *why_no_writes, *why_no_replay, *why_no_misses; /* NULL: there are */
-    const char *note;                                                         /* NULL: none */
+    const char *why_no_reads, *why_no_writes, *why_no_replay, *why_no_misses; /* NULL: known */
+    const char *note;                                                         /* NULL: no note */
 };
 
 static double points(const void *row)
@@ -114,8 +114,7 @@ struct instructions {
 static const struct rec_field instruction_fields[] = {
     FIELDS_NAMES(ROW),
     { { "phase", "", "what the algorithm was doing", "" }, REC_AT(ROW, phase) },
-    { { "class", "", "of the instruction; counters/watch/watch.h says what belongs to it", "" },
-      REC_AT(ROW, class) },
+    { { "class", "", "of the instruction; counters/watch/watch.h says what belongs to it", "" }, REC_AT(ROW, class) },
     { { "instructions", "instructions", "executed", "emulation" }, REC_AT(ROW, n) },
 };
 
@@ -173,7 +172,7 @@ static struct counts level_counts(const struct sim_cell *c, size_t level, size_t
     return (struct counts){ k->reads, k->writes, k->read_misses + k->write_misses, k->load_misses };
 }
 
-/* Returns by how many % a count differs from the replayed one. */
+/* Returns by how many % a count differs from the replayed count. */
 static double difference(uint64_t observed, uint64_t replayed)
 {
     if (!replayed)
@@ -186,7 +185,7 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-/* Makes a row with its names alone. */
+/* Makes a row with names only. */
 static struct stream stream_of(const struct exp_observed *o, size_t i)
 {
     const struct exp_observation *x = &o->observation[i];
@@ -239,7 +238,7 @@ static void put_outside_sum(struct exp_csv *csv, struct stream row, const struct
         row.seen.reads += r->outside[i].is_stack == is_stack ? r->outside[i].loads : 0;
         row.seen.writes += r->outside[i].is_stack == is_stack ? r->outside[i].stores : 0;
     }
-    if (r->n_outside) /* a twin sees nothing of that */
+    if (r->n_outside) /* a twin sees no access outside */
         rec_put(csv, &exp_observed_table, &row);
 }
 
@@ -335,14 +334,11 @@ int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, 
 
 /* ---- in short ---- */
 
-/*
- * Counts distinct shapes (with EXP_OBSERVE_ALL: layers), and how many were observed by all algorithms that are meant
- * to.
- */
+/* Counts distinct shapes (with EXP_OBSERVE_ALL: layers), and the shapes observed by all observable algorithms. */
 struct summary {
-    size_t n, n_observed, n_parts, n_left_out; /* n_parts: in part, by some algorithm at least */
-    double least_share;                        /* of a layer, of those of which all algorithms saw something */
-    const char *why_not; /* why something is missing, though there was time for it; NULL: nothing is */
+    size_t n, n_observed, n_parts, n_left_out; /* n_parts: in part, by at least one algorithm */
+    double least_share;                        /* of a layer, among layers seen by all algorithms */
+    const char *why_not; /* why an observation is missing in spite of enough time; NULL: none is missing */
     bool is_anything_observed;
 };
 
@@ -412,7 +408,7 @@ struct loads {
     double n_accesses, n, misses[EXP_N_NAMED_LEVELS];
 };
 
-/* Adds loads and, at each level, those that missed it. */
+/* Adds loads and, at each level, the missing loads. */
 static void add_loads(struct loads *to, const struct sim_stats *s)
 {
     const struct sim_cell sum = sim_stats_total(s);
@@ -486,7 +482,7 @@ static void print_case(const struct exp_case *c, const struct exp_observation *x
 struct sums {
     double macs, observed_macs;
     struct loads seen, replayed;
-    struct loads whole; /* the whole layers, simulated; of the algorithm's own kernel, or nothing */
+    struct loads whole; /* the whole layers, simulated; of the algorithm's own kernel, or zero */
 };
 
 static struct sums sum_algo(const struct exp_observed *o, const struct exp_experiment *e, size_t algo)

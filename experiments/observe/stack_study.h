@@ -1,6 +1,6 @@
 /*
- * A study of what compiled code does on its stack: layers are observed by every algorithm, and what a unit of each kind
- * of work costs is fitted.
+ * A study of compiled code's accesses to its stack: every algorithm's layers are observed, and the cost of a unit of
+ * each kind of work is fitted.
  */
 #ifndef EXPERIMENTS_OBSERVE_STACK_STUDY_H
 #define EXPERIMENTS_OBSERVE_STACK_STUDY_H
@@ -9,18 +9,18 @@
 #include "experiments/bench/case/case.h"
 #include "kernels/backend/stack.h"
 
-/* One layer by one algorithm: work and stack accesses per phase; lines of 64 bytes that these touched. */
+/* One layer by one algorithm: work and stack accesses per phase; lines of 64 bytes touched by the accesses. */
 struct exp_stack_sample {
     const char *algo, *ukr, *layer;
     double work[CONV_N_PHASES][CONV_N_WORKS];
     double loads[CONV_N_PHASES], stores[CONV_N_PHASES];
-    double instructions[CONV_N_PHASES], branches[CONV_N_PHASES]; /* all 0: an observer that counts none */
+    double instructions[CONV_N_PHASES], branches[CONV_N_PHASES]; /* all 0: the observer counts neither */
     double lines[CONV_N_PHASES];
-    bool is_other_work; /* what ran is not what is replayed: of no use to a fit */
+    bool is_other_work; /* the run differs from the replay, and is useless for a fit */
 };
 
 /*
- * Adds up what a case's steps do: s->work. Of stacks, s holds what the guest did in one run of it (exp_guest_run);
+ * Adds up the work of a case's steps: s->work. s has the stack accesses of the guest's run of the case (exp_guest_run);
  * accesses of the guest's own functions are left out.
  */
 void exp_stack_measure_work(struct exp_stack_sample *s, const struct exp_case *c);
@@ -32,7 +32,7 @@ void exp_stack_take_seen(struct exp_stack_sample *s, const struct watch_result *
  */
 void exp_stack_fit(struct conv_stack *stack, const struct exp_stack_sample *const sample[], size_t n);
 
-/* All loads and stores of a sample as observed, those to tensors included; and how many too many the stack says. */
+/* All observed loads and stores of a sample, including tensors; and the excess by the fitted stack. */
 struct exp_stack_error {
     double all_loads, all_stores, loads, stores;
 };

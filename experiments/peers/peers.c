@@ -43,8 +43,8 @@ void exp_peers_add_rows(void)
 }
 
 /*
- * Returns the record that an item of ALGO= has selected. The group's gets what runs its members: their plans, which it
- * has in their place, say the schedule.
+ * Returns the record that an item of ALGO= has selected. For a group: its first member under the group's name; each
+ * case's plan has the schedule.
  */
 static const struct exp_algo *selected(struct exp_peers_methods *m, const char *item, unsigned algos)
 {
@@ -117,7 +117,7 @@ const char *exp_peers_cache_name(enum exp_peers_cache c)
 
 /* ---- planning ---- */
 
-/* Makes the experiment's algorithms the methods, in their order: of the group's members, the one that CSA chose. */
+/* Makes the methods the experiment's algorithms, in order; of the group's members, the one that CSA chose. */
 static void take_methods(struct exp_experiment *e, const struct exp_peers_methods *methods)
 {
     const size_t n = methods->n, n_cases = e->model->n_layers * n;
@@ -140,7 +140,7 @@ static void take_methods(struct exp_experiment *e, const struct exp_peers_method
     e->n_algos = n;
 }
 
-/* Finds the layer that needs most memory: all methods have their tensors at once. */
+/* Finds the layer that needs most memory: tensors of all methods are in memory together. */
 static double most_gib(const struct exp_experiment *e)
 {
     double most = 0;
@@ -206,12 +206,12 @@ void exp_peers_announce(const struct exp_peers *p, const struct exp_peers_option
     }
 }
 
-/* Samples the read bandwidth, in bytes each ns. */
+/* Samples the read bandwidth, in bytes per ns. */
 static double sample_read(const struct conv_peak *peak, uint64_t (*now_ns)(void))
 {
     enum { ROUNDS = 3, FLOATS = 1 << 25 }; /* 128 MiB: beyond any cache here */
     float *x = exp_new(FLOATS, sizeof *x);
-    volatile float sink; /* keeps the compiler from leaving the loop out */
+    volatile float sink; /* keeps the compiler from removing the loop */
     double best = 0;
 
     memset(x, 1, FLOATS * sizeof *x);
@@ -262,7 +262,7 @@ int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, st
     return err;
 }
 
-/* ---- what was measured ---- */
+/* ---- measured numbers ---- */
 
 const struct exp_case *exp_peers_case(const struct exp_peers *p, size_t layer, size_t m)
 {

@@ -1,6 +1,6 @@
 /*
- * Base, SConv and peers over whole networks: which is faster, by how much, and how far from what the core can do.
- * `peers --help` lists the options; the Makefile's bench-peers passes them on.
+ * Base, SConv and peers over whole networks: the fastest, the speed-ups, and the distance from the core's peak. `peers
+ * --help` lists the options; the Makefile's bench-peers passes the options on.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void describe(struct session *s)
             s->times.n_warm_rounds, s->setup.blas.core, s->setup.ukr->name, peak ? peak->name : "no loop for this CPU");
 }
 
-/* Says which run this is: the one after that whose results are there. */
+/* Returns the number of this run: one more than the run of the present results. */
 static long long run_after(const struct session *s)
 {
     char *path = exp_format("%s/host.txt", s->results.path);
@@ -70,8 +70,8 @@ static long long run_after(const struct session *s)
 }
 
 /*
- * Says how is timed, from malloc. On a cluster, whose computers are not known here, that is what was asked for; else
- * all that this computer made of it.
+ * Describes the timing, from malloc. On a cluster, whose computers are unknown here, by the options; else by the
+ * options as resolved on this computer.
  */
 static char *setting_of(const struct session *s)
 {
@@ -166,7 +166,7 @@ static struct exp_tasks tasks_of(void *session)
     return exp_peers_tasks(&s->tasks);
 }
 
-/* Each has a node for itself. */
+/* Each job has a node of its own. */
 static const struct exp_question_jobs jobs = {
     .needs = "--exclusive", .doing = "timing", .results = "networks", .announce = announce, .tasks = tasks_of
 };

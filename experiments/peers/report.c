@@ -266,7 +266,7 @@ static void put_totals(struct exp_csv *csv, const void *report)
 
 /* ---- phases.csv: where Base's and SConv's time goes ---- */
 
-/* Percents of a time, and that time beside that of Base's call. */
+/* Percents of a time, and the time beside the time of Base's call. */
 struct phases_row {
     size_t number;
     double im2col, packing, ukr, other, to_call;
@@ -294,7 +294,7 @@ static const struct rec_field phase_fields[] = {
 
 const struct rec_table exp_peers_phases_table = REC_TABLE("phases.csv", phase_fields, PHASES);
 
-/* The time of Base's call is a median, as phases have no rounds to choose from. */
+/* The time of Base's call is a median, because phases have no rounds to choose from. */
 static PHASES phases_row(const struct exp_peers_report *r, size_t network, size_t m)
 {
     const struct exp_peers *p = &r->network[network];
@@ -409,7 +409,7 @@ void exp_peers_print(const struct exp_peers_report *r, FILE *out)
     }
 }
 
-/* ---- what the figures are told ---- */
+/* ---- variables of figures ---- */
 
 void exp_peers_set_variables(const struct exp_peers_report *r, struct exp_variables *v)
 {

@@ -64,7 +64,7 @@ static double above_reorder(const struct exp_peers_report *r, size_t m)
     return models_above(r, m, "onednn_reorder");
 }
 
-/* Returns the mean over the networks, as the paper's figure shows them side by side. */
+/* Returns the mean over the networks, as in the paper's figure. */
 static double packing(const struct exp_peers_report *r, size_t m)
 {
     double sum = 0;
@@ -77,7 +77,7 @@ static double packing(const struct exp_peers_report *r, size_t m)
     return sum / (double)r->n;
 }
 
-/* Returns the median of the tenth part of the layers that does best. A single best one would be the luckiest sample. */
+/* Returns the median of the best tenth of the layers. The single best layer would be the luckiest sample. */
 static double best_layers(const struct exp_peers_report *r, size_t m)
 {
     double *x = NULL, best;
@@ -101,7 +101,7 @@ static double best_layers(const struct exp_peers_report *r, size_t m)
     return best;
 }
 
-/* 0: none. */
+/* 0: no goal. */
 struct goal {
     double at_least, aim;
 };
@@ -112,7 +112,7 @@ static const struct {
     const char *name, *unit;
     double (*of)(const struct exp_peers_report *r, size_t m);
     struct goal goal[EXP_N_PEERS_CORES];
-    double paper; /* 0: none */
+    double paper; /* 0: no number */
     bool less_is_better, is_papers;
 } rows[EXP_N_PEERS_TARGETS] = {
     { "speed-up over base, geometric mean over the models", "", speedup,
@@ -231,9 +231,9 @@ static const struct rec_field fields[] = {
 
 const struct rec_table exp_peers_targets_table = REC_TABLE("targets.csv", fields, TARGET);
 
-/* ---- read again ---- */
+/* ---- sentences from targets.csv ---- */
 
-/* Peers are held against these targets: a target's name, and what stands before, between and behind SConv's numbers. */
+/* Targets in sentences: a target's name, and the words before, between and behind SConv's numbers. */
 static const struct said_target {
     const char *target, *before, *between, *behind;
 } said_targets[] = {
@@ -244,7 +244,7 @@ static const struct said_target {
       " of the models" },
 };
 
-/* Says a target's number with its unit: times where it has none. */
+/* Says a target's number with the unit; without a unit, times. */
 static void say_value(const struct exp_peers_target *t, double value, char *text, size_t bytes)
 {
     if (isnan(value))

@@ -8,11 +8,11 @@
 
 #include "experiments/base/text.h"
 
-/* ---- what the store keeps of a network ---- */
+/* ---- a network in the store ---- */
 
-enum { WORD_BYTES = 7 }; /* a count is not negative */
+enum { WORD_BYTES = 7 }; /* a count must not be negative */
 
-/* Moves bytes as counts. Who reads them is the program that wrote them. */
+/* Moves bytes as counts. Only the writing program reads the bytes. */
 static void move(struct exp_result_moving *x, const char *name, const char *part, void *data, size_t bytes)
 {
     char count[160];
@@ -28,7 +28,7 @@ static void move(struct exp_result_moving *x, const char *name, const char *part
     }
 }
 
-/* Moves times, or in `why` the reason that there are none. */
+/* Moves times; without times, the reason in `why`. */
 static void move_measured(struct exp_result_moving *x, const char *name, struct exp_measured *k, char *why)
 {
     if (x->to)
@@ -65,7 +65,7 @@ void exp_peers_keep(struct exp_result *to, const struct exp_peers *p)
 {
     struct exp_result_moving x = { .to = to };
 
-    move_all(&x, (struct exp_peers *)(uintptr_t)p); /* which is only read in this direction */
+    move_all(&x, (struct exp_peers *)(uintptr_t)p); /* move_all only reads p in this direction */
 }
 
 int exp_peers_recall(const struct exp_result *from, struct exp_peers *p)
@@ -76,7 +76,7 @@ int exp_peers_recall(const struct exp_result *from, struct exp_peers *p)
     return x.at == from->n ? 0 : -EINVAL;
 }
 
-/* ---- what a task is ---- */
+/* ---- the texts of a task ---- */
 
 /* Returns a network's layers, from malloc. */
 static char *layers_of(const struct exp_model *model)

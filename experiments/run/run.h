@@ -98,11 +98,11 @@ struct exp_verdict_layer {
 };
 
 struct exp_verdict_variant {
-    const char *name, *label;      /* as in the CSV files; for people */
-    const char *why_not_timed;     /* NULL: timed */
-    const char *why_not_simulated; /* the reason of one layer; NULL: all were simulated, or unknown */
-    const char *why_no_cycles; /* the reason of a layer without simulated cycles; NULL: all have cycles, or unknown */
-    struct exp_ratio speedup;  /* of the model, over the reference */
+    const char *name, *label;        /* as in the CSV files; for people */
+    const char *why_not_timed;       /* NULL: timed */
+    const char *why_not_simulated;   /* the reason of one layer; NULL: all were simulated, or unknown */
+    const char *why_no_cycles;       /* reason of a layer without simulated cycles; NULL: none, or unknown */
+    struct exp_ratio speedup;        /* of the model, over the reference */
     struct exp_verdict_layer *layer; /* [n_layers] */
     struct exp_ratio part;           /* speed-up over the timed layers */
     const char *why_not_others;      /* why the remaining layers were not timed; NULL or "": none remain */
@@ -117,8 +117,8 @@ struct exp_verdict {
     const char *why_not_timed;   /* why nothing was timed; NULL */
     const char *why_no_parts;    /* why the reference's packing and micro-kernels are unknown; NULL */
     const char *why_no_cycles;   /* why the reference has no simulated cycles; NULL */
-    const char *why_no_check; /* why no time is the simulated machine's, so that no time confirms an estimate; NULL */
-    const char *observed;     /* results of observing the binaries, in a sentence or two; NULL or "": none */
+    const char *why_no_check;    /* why no time is the simulated machine's, to confirm an estimate; NULL */
+    const char *observed;        /* results of observing the binaries, in a sentence or two; NULL or "": none */
     const char *estimates_elsewhere; /* known errors of the estimate on further machines; "" */
     const char *planned_levels;      /* the levels that CSA plans for, if the machine has more; "" */
     const char *picks;               /* the choice by simulated cycles, in a sentence; "" or NULL: none */

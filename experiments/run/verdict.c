@@ -381,8 +381,7 @@ static const char *part_name(const struct exp_verdict *v, size_t part)
                                                           [EXP_PART_MEMORY] = "memory",
                                                           [EXP_PART_TLB] = "TLBs",
                                                           [EXP_PART_STORES] = "stores" };
-    const size_t level =
-        part == EXP_PART_L2 ? 1 : v->n_levels - 1; /* the last level stands for the levels between, too */
+    const size_t level = part == EXP_PART_L2 ? 1 : v->n_levels - 1; /* the last stands for the middle ones, too */
 
     return names[part] ? names[part] : v->level[level];
 }

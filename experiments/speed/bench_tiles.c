@@ -1,8 +1,8 @@
 /*
  * The model is a core that starts two multiply-adds and two loads a cycle, six operations in all, and ends a
- * multiply-add after four cycles. A step of a register tile takes as long as the busiest of these: multiply-adds,
- * loads, all operations with what the loop itself needs, and, with less than eight accumulators, the chain through each
- * of them.
+ * multiply-add after four cycles. A step of a register tile takes as long as the busiest resource: multiply-adds,
+ * loads, all operations including the loop's own, and, with fewer than eight accumulators, the chain through each
+ * accumulator.
  */
 #include "experiments/speed/speed.h"
 
@@ -19,11 +19,11 @@
 enum { FMA_PORTS = 2, LOAD_PORTS = 2, ISSUE = 6, LATENCY = 4, LOOP_OPERATIONS = 4 };
 enum { ROUNDS = 9, STEPS = 288, CALLS = 1000, PEAK_STEPS = 100000, L1_FLOATS = 1 << 13, L2_FLOATS = 1 << 17 };
 
-/* A tile, and what of the register tile the descriptor does not say. */
+/* A tile, with properties of the register tile that the descriptor lacks. */
 struct shape {
     const char *ukr;
     size_t n_win, n_f;
-    size_t accumulators, panels; /* of a register tile, steps of one in turn included; register tiles of a step */
+    size_t accumulators, panels; /* of a register tile, including steps of one in turn; register tiles of a step */
 };
 
 static const struct shape shapes[] = {
@@ -39,7 +39,7 @@ static const struct shape shapes[] = {
 
 enum { N_SHAPES = sizeof shapes / sizeof shapes[0], PLACES = 2, MOST = (N_SHAPES + 1) * PLACES + CPU_N_ISAS };
 
-/* Cycles of a step by the model; NaN where the descriptor does not tell its instructions. */
+/* Returns the model's cycles of a step; NaN if the descriptor lacks the instructions. */
 static double model_cycles(const struct conv_ukr *u, const struct shape *s)
 {
     double fmas, loads, panels = (double)s->panels;
@@ -52,7 +52,7 @@ static double model_cycles(const struct conv_ukr *u, const struct shape *s)
                 fmax((fmas + loads + panels * LOOP_OPERATIONS) / ISSUE, LATENCY * fmas / (double)s->accumulators));
 }
 
-/* A contender runs these calls, over arrays of floats that L1 holds or only L2. */
+/* A contender's calls, over arrays of floats that fit L1, or only L2. */
 struct run {
     const struct shape *shape;
     const struct conv_ukr *u;
@@ -99,8 +99,8 @@ static int run_peak(void *ctx)
 enum { ROW = 256, ROWS = 24, PLAIN_STEPS = 16 * STEPS };
 
 /*
- * A product of n_steps as one writes it down, which the compiler may turn into vectors of the baseline instruction set:
- * what the portable micro-kernel has to keep up with.
+ * A product of n_steps in plain C, which the compiler may vectorise for the baseline instruction set: the portable
+ * micro-kernel's competitor.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 __attribute__((optimize("O3")))
@@ -119,7 +119,7 @@ plain_product(const float *in, const float *filter, float *restrict out, size_t 
 static int run_plain(void *ctx)
 {
     const struct run *r = ctx;
-    const size_t n_steps = r->floats / 2 / ROW; /* half of the place is the windows' */
+    const size_t n_steps = r->floats / 2 / ROW; /* half of the floats are the windows' */
 
     for (size_t t = 0; t < PLAIN_STEPS; t += n_steps)
         plain_product(r->in, r->filter, r->out, n_steps);
@@ -140,7 +140,7 @@ static void add(struct table *t, const char *name, int (*fn)(void *ctx), const s
     t->gflop[t->n++] = gflop;
 }
 
-/* The shapes that run here, out of L1 and L2; the peaks of their instruction sets; the plain product, out of both. */
+/* Fills the shapes that run here, in L1 and L2; the peaks of the instruction sets; the plain product, in both. */
 static void fill(struct table *t, const struct run *memory)
 {
     static const size_t floats[PLACES] = { L1_FLOATS, L2_FLOATS };
@@ -169,7 +169,7 @@ static void fill(struct table *t, const struct run *memory)
     }
 }
 
-/* The peak of an instruction set; of none, what the plain product reaches out of that place. */
+/* Returns the peak of an instruction set; without an instruction set, the plain product's speed in the same cache. */
 static double ceiling(const struct table *t, const double *gflops, enum cpu_isa isa, size_t place)
 {
     for (size_t i = 0; i < t->n; i++) {

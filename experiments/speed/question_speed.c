@@ -1,7 +1,6 @@
 /*
- * Shows what is fast and what is not, on this computer: threads, the micro-kernels, SConv against the baseline over
- * VGG-16, and the replays. Everything that is compared takes turns in one run on one pinned core; medians; only ratios
- * travel.
+ * The speed of this computer: threads, the micro-kernels, SConv against the baseline over VGG-16, and the replays. All
+ * contenders take turns in one run on one pinned core; medians; only ratios hold on further computers.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -70,12 +69,12 @@ static int init_ukr(struct ukr_bench *b, const struct conv_ukr *u)
     return 0;
 }
 
-/* Columns of the table: filters of the tile; 0 = all that the micro-kernel takes. */
+/* Columns of the table: filters of the tile; 0 = the micro-kernel's full number. */
 static const size_t ukr_filters[] = { 0, 1, 2, 3, 4, 8 };
 
 enum { N_FILTER_COUNTS = sizeof ukr_filters / sizeof ukr_filters[0] };
 
-/* Times all micro-kernels that run here, in turns, on tiles of so many filters: GFLOP/s of each. */
+/* Times all micro-kernels that run here, in turns, on tiles of n_f filters: GFLOP/s of each. */
 static int measure_ukrs(struct ukr_bench *b, size_t n, size_t n_f, double *gflops)
 {
     struct exp_contender contender[MAX_CONTENDERS];
@@ -209,7 +208,7 @@ static int replay_algo(struct vgg *v, size_t algo, double *accesses)
     return err;
 }
 
-/* Times the replay of every layer of the model, identical ones too. */
+/* Times the replay of every layer of the model, including identical layers. */
 static int bench_replays(struct vgg *v)
 {
     int err = 0;
@@ -229,7 +228,9 @@ static int bench_replays(struct vgg *v)
     return err;
 }
 
-/* ---- the simulator's working day: every layer of every model on both paper machines, identical ones too ---- */
+/*
+ * ---- the simulator's working day: every layer of every model on both paper machines, including identical layers ----
+ */
 
 enum { DAY_THREADS = 2 };
 
@@ -300,7 +301,7 @@ static int bench_day(const struct exp_models *models, struct exp_why *why)
     return err;
 }
 
-/* Everything, but for what threads do: pins itself. */
+/* Runs all single-core measurements: pins this thread. */
 static int bench_one_core(struct vgg *v, const char *model)
 {
     int core = -1, err = 0;
@@ -330,7 +331,7 @@ struct session {
     struct exp_why why;
 };
 
-/* The day comes before pinning: its threads would inherit the one core. */
+/* The replay of all layers runs before this thread is pinned, because its threads would inherit the pin. */
 static int work(void *session)
 {
     struct session *s = session;

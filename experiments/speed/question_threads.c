@@ -17,7 +17,7 @@
 
 enum { MAX_THREADS = 8, ROUNDS = 5, PASSES = 3, MAX_IMAGES = 2, MAX_CONTENDERS = 2 * MAX_THREADS };
 
-/* The computer, and what is asked of it. */
+/* The computer, and the requested measurement. */
 struct bench {
     struct sconv_machine *machine;
     struct sconv_team *team; /* of n_threads */
@@ -39,10 +39,7 @@ static int run_contender(void *ctx)
     return sconv_team_run(c->team, c->plan, c->in, c->out, NULL, c->workspace, sconv_workspace_bytes(c->plan));
 }
 
-/*
- * Holds what a layer takes: times by the number of threads less one, of threads that are started for each run, then of
- * a team.
- */
+/* The times of a layer, by the number of threads less one: with threads started for each run, then with a team. */
 struct times {
     double ns[MAX_CONTENDERS];
 };
@@ -59,8 +56,8 @@ static int prepare(struct contender *c, const struct conv_problem *p, const stru
 }
 
 /*
- * Times 1, 2, ... threads that are started for each run, and behind them 2, 3, ... of a team; keeps what was less
- * before.
+ * Times 1, 2, ... threads started for each run, then 2, 3, ... threads of a team; keeps the smaller of old and new
+ * time.
  */
 static int time_layer(struct times *t, const struct conv_problem *p, const struct bench *b)
 {
@@ -93,7 +90,7 @@ static int time_layer(struct times *t, const struct conv_problem *p, const struc
     return err;
 }
 
-/* Returns the first layer of the same shape; l itself if it is that. */
+/* Returns the first layer of l's shape, perhaps l. */
 static size_t first_like(const struct exp_model *model, size_t l)
 {
     size_t i = 0;
@@ -111,7 +108,7 @@ static void print_times(const char *name, unsigned n_images, const struct times 
     fputc('\n', stdout);
 }
 
-/* Times each shape of a model once, in the layer that has it first. */
+/* Times each shape of a model once, in the first layer of the shape. */
 static int time_shapes(struct times *of, const struct exp_model *model, unsigned n_images, const struct bench *b)
 {
     int err = 0;
@@ -141,7 +138,9 @@ static void print_model(const struct exp_model *model, unsigned n_images, const 
     print_times(model->name, n_images, &sum, b);
 }
 
-/* Other work of the computer may last as long as all rounds of a layer, so there are several passes over the model. */
+/*
+ * A disturbance of the computer may last as long as all rounds of a layer, so there are several passes over the model.
+ */
 static int time_model(const struct exp_model *model, unsigned n_images, const struct bench *b)
 {
     struct times *of = calloc(model->n_layers, sizeof *of);
