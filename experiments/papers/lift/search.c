@@ -266,30 +266,6 @@ static unsigned rounds_ms(const struct search *s)
     return (unsigned)fmin(ROUNDS_MS, ceil(ROUNDS * s->fastest_ms));
 }
 
-/* A point's place in the store, with texts from malloc. */
-struct kept {
-    char *name, *what;
-    struct exp_task task;
-};
-
-static struct kept kept_of(const struct search *s, const struct lift_point *p, const struct lift_program *g)
-{
-    char name[256];
-    struct kept k;
-
-    lift_point_say(p, name, sizeof name);
-    k.name = exp_format("%s", name);
-    k.what = what_of(g);
-    k.task = (struct exp_task){ "lift", k.name, k.what, s->w->setting, "lift 2" };
-    return k;
-}
-
-static void release_kept(struct kept *k)
-{
-    free(k->name);
-    free(k->what);
-}
-
 /* Runs a point, and keeps the result. */
 static int run_new(struct search *s, const struct lift_point *p, const struct exp_task *task, struct lift_run *run,
                    struct exp_why *why)
@@ -313,24 +289,27 @@ static int run_point(struct search *s, struct lift_point_row *row, bool may_run,
 {
     struct lift_program g;
     struct lift_run run;
-    struct kept kept;
+    struct exp_task task = { "lift", NULL, NULL, s->w->setting, "lift 2" };
+    char name[256], *what;
     int err;
 
     lift_program_make(&g, &s->row->problem, &row->p);
     row->bytes = lift_program_bytes(&g);
     row->memory = (double)row->bytes / (double)s->row->direct_bytes;
     row->macs = g.macs / g.useful_macs;
-    kept = kept_of(s, &row->p, &g);
-    err = find_run(s->w, &kept.task, &run, why);
+    lift_point_say(&row->p, name, sizeof name);
+    task.name = name;
+    task.what = what = what_of(&g);
+    err = find_run(s->w, &task, &run, why);
     if (err == -ENOENT && may_run)
-        err = run_new(s, &row->p, &kept.task, &run, why);
+        err = run_new(s, &row->p, &task, &run, why);
     if (!err) {
         fill_row(s->w, row, &g, &run);
         s->fastest_ms = fmin(s->fastest_ms, isnan(row->ms) ? INFINITY : row->ms);
         s->row->n_ran += isnan(row->ms) ? 0 : 1;
         exp_progress_step(s->w->progress, EXP_WORK_ROUNDS, point_seconds(&s->row->problem));
     }
-    release_kept(&kept);
+    free(what);
     lift_program_release(&g);
     return err;
 }
