@@ -6,7 +6,7 @@ endif
 
 .DEFAULT_GOAL := all
 
-# `make help sweep` is about sweep, and runs nothing: beside help, goals are topics.
+# `make help sweep` prints the help of sweep and runs nothing: goals beside help are topics.
 ifneq ($(filter help,$(MAKECMDGOALS)),)
 
 topics := $(filter-out help,$(MAKECMDGOALS))
@@ -24,18 +24,19 @@ $(topics): help
 
 else
 
-# Of everything that is installed; what libraries promise to old programs is their ABI's number.
+# The version of all installed files. The ABI's number (ABI, SCONV_SONAME) changes when old programs no longer run with a library.
 VERSION := 1.1.0
 
-# SAN=address,undefined builds with sanitizers, in a folder of its own; CROSS=powerpc64le-linux-gnu- and SYSROOT=folder for others.
+# SAN=address,undefined builds with sanitizers, in a BUILD folder for them. CROSS=powerpc64le-linux-gnu- and SYSROOT=folder build for
+# another CPU family.
 $(foreach t,CC=gcc AR=ar LD=ld,$(if $(filter default,$(origin $(firstword $(subst =, ,$t)))),$(eval $(subst =, := $(CROSS),$t))))
 $(foreach t,NM=nm OBJCOPY=objcopy OBJDUMP=objdump,$(eval $(subst =, := $(CROSS),$t)))
 
-# gcc 12's leak checker takes thread-local storage that begins 16 bytes into a page for one with a header of glibc 2.19, and ends the
-# program: it does not follow any. tests/leaks.txt names what only such storage points to.
+# gcc 12's leak checker misreads thread-local storage that begins 16 bytes into a page, and ends the program. use_tls=0 makes the checker
+# skip all thread-local storage; tests/leaks.txt names the memory that only thread-local pointers reach.
 export LSAN_OPTIONS ?= use_tls=0:print_suppressions=0:suppressions=$(CURDIR)/tests/leaks.txt
 
-# What is built for, such as powerpc64le-linux-gnu, and its CPU family, such as ppc64le.
+# The target, such as powerpc64le-linux-gnu, and the CPU family of the target, such as ppc64le.
 TARGET := $(shell $(CC) -dumpmachine 2>/dev/null)
 ARCH := $(patsubst powerpc64%,ppc64%,$(firstword $(subst -, ,$(TARGET)) $(shell uname -m)))
 
@@ -51,16 +52,17 @@ sysroot_ldflags := -L$(sysroot_lib) -Wl,-rpath-link,$(sysroot_lib) -Wl,-rpath-li
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
             -Wwrite-strings $(if $(findstring clang,$(CC)),$(if $(filter ppc64le,$(ARCH)),-Wno-deprecated-altivec-src-compat)) $(if $(filter 1,$(DEVELOPER)),-Werror)
-# Sanitizers hide from gcc what values can be: what it then believes of lengths is wrong.
+# With sanitizers gcc cannot see the range of values, and warns of lengths that do not occur.
 WARNINGS += $(if $(SAN),$(if $(findstring clang,$(CC)),,-Wno-format-truncation -Wno-restrict))
-# Assertions are on in every build: those in hot code cost less than can be seen. CPPFLAGS=-DNDEBUG leaves them out.
+# Assertions are on in every build: their cost is too small to measure. CPPFLAGS=-DNDEBUG leaves assertions out.
 CFLAGS ?= $(if $(SAN),-O1 -g1,-O2 -g)
 BASE_CFLAGS := -std=c17 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -pthread -I. $(WARNINGS) \
                $(if $(SYSROOT),-isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(sysroot_triplet)) \
                $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(SYSROOT),$(sysroot_ldflags))
 
-# MLIR of LLVM 19, where its headers are installed, for sconv-opt; not for other CPUs, and without sanitizers, which it was not built for.
+# sconv-opt needs the headers of MLIR, LLVM 19. Cross builds and builds with sanitizers have no sconv-opt: MLIR's libraries are of this
+# CPU and without sanitizers.
 mlir_folder := /usr/lib/llvm-19
 mlir_header := $(if $(CROSS)$(SAN),,$(wildcard $(mlir_folder)/include/mlir-c/IR.h))
 
@@ -77,7 +79,7 @@ main_bench-papers := $(main_bench)
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
 LDLIBS := -lgsl -lgslcblas -lhwloc -lisl -ljansson -lpfm -lprotobuf-c -lsqlite3 -ldl -lm
 
-# LIBXSMM, a static library, where its header is installed; not for other CPUs.
+# LIBXSMM is a static library. Cross builds, and computers without the header of LIBXSMM, build without LIBXSMM.
 xsmm_header := $(if $(CROSS),,$(firstword $(wildcard /usr/include/libxsmm.h /usr/local/include/libxsmm.h)))
 xsmm_libs := $(if $(xsmm_header),-l:libxsmm.a -l:libxsmmnoblas.a)
 
@@ -90,8 +92,9 @@ sources = $(filter-out $(apart) $(if $(filter experiments,$1),$(folder_of_papers
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
-# Vector code alone gets instruction-set flags, on the CPU family that has them; BUILT_MMA tells plain files that there is any.
-# Observed code keeps the order of its source too: the tests compare it access for access.
+# Only files of vector code get instruction-set flags, and only on the CPU family of the instruction set. BUILT_MMA tells all other files
+# that code for MMA is built.
+# in_order keeps accesses in the order of the source: tests compare observed code access by access.
 in_order := $(if $(findstring clang,$(CC)),,-fno-schedule-insns2)
 ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma $(in_order))$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
 power10_flag := $(if $(filter ppc64le,$(ARCH)),$(shell $(CC) -mcpu=power10 -E -x c /dev/null >/dev/null 2>&1 && echo -mcpu=power10))
@@ -103,12 +106,14 @@ no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribu
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_g) $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 
-# Of unrolled kernels and of the engines the debugger knows lines only (gcc compiles engines in two thirds of the time); AddressSanitizer's checks are calls, and stand for those that
-# UndefinedBehaviorSanitizer makes of each pointer: gcc takes a tenth of the time, clang a quarter.
+# The debugger knows only lines of unrolled kernels and of the engines: gcc compiles the engines in two thirds of the time. With
+# AddressSanitizer, kernels call functions for its checks, and the checks of pointers by UndefinedBehaviorSanitizer are left out: gcc
+# takes a tenth of the time, clang a quarter.
 ukr_g := $(if $(findstring -g,$(CFLAGS)),-g1)
 ukr_san_flags := $(if $(findstring address,$(SAN)),-O1 -fno-sanitize=null -fno-sanitize=pointer-overflow -fno-sanitize=object-size $(if $(findstring clang,$(CC)),-mllvm -,--param )asan-instrumentation-with-call-threshold=0)
 
-# The simulator's engine: the same, and what its vector searches need. The full one gets no vectors: it would wait for their parts.
+# The simulator's engines get the flags that vector searches need. The compiler vectorizes no loop of the full engine: parts of vectors
+# would have to wait for memory.
 engine_flags_x86_64 = $(if $(findstring _avx2.c,$1),-O3 -mavx2 -mbmi -mbmi2 -mpopcnt)$(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
 engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3 $(ukr_g)) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH))) $(if $(filter sim/full/%,$1),$(as_written))
 
@@ -117,25 +122,26 @@ loops := experiments/network/operators/loops_
 loops_flags_x86_64 = $(if $(findstring _avx512.c,$1),-mprefer-vector-width=512) $(ukr_flags_x86_64)
 loops_flags = $(if $(findstring $(loops),$1),-O3 $(ukr_g) -ffp-contract=fast $(call loops_flags_$(ARCH),$1))
 
-# The sources that plan, replay and simulate decide results that the store keeps: their hash stands in an object, which depends on them.
+# The store keeps results by a hash of the sources that decide results: sources that plan, replay and simulate. store_program.o has the
+# hash, and depends on all these sources.
 undeciding := time/% course/% case/published%
 deciding_sources := $(sort $(wildcard experiments/papers/polydl/analysis/walk.[ch] experiments/papers/polydl/space.[ch]) \
                     $(filter-out $(addprefix experiments/bench/,$(undeciding)),$(shell find sim kernels experiments/bench -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \))))
 sources_hash = $(shell cat $(deciding_sources) | sha256sum | cut -c1-16)
 $(BUILD)/obj/experiments/base/store_program.o: $(deciding_sources)
 
-# Generated code begins with these.
+# Generated code begins with these texts.
 emitted_texts := $(wildcard kernels/emit/text/*.inc)
 $(BUILD)/obj/kernels/emit/c_source.o: $(emitted_texts)
 
 version_flags = $(if $(filter kernels/wisdom/wisdom_key.c,$1),-DKERNELS_VERSION='"$(VERSION)"') $(if $(filter experiments/base/store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 # PolyDL's plain loops are what the compiler makes of them at its best.
 polydl_flags = $(if $(filter experiments/papers/polydl/time/baselines.c,$1),-O3 $(if $(xsmm_header),-DBUILT_XSMM))
-# What libraries and the emulator's plugins are made of, too; of the kernels nothing is called from outside by its name.
+# Shared libraries and the emulator's plug-ins have these objects, too. No other library calls a kernel by name.
 pic_flags = $(if $(filter sim/% kernels/% counters/%,$1),-fPIC $(if $(filter sim/%,$1),-fno-semantic-interposition,-fvisibility=hidden))
-# What reads networks includes what protoc-c makes of the format's description.
+# Files that read networks include the header that protoc-c makes of onnx.proto.
 onnx_flags = $(if $(filter experiments/onnx/% experiments/models/% tests/experiments/onnx% tests/experiments/suite_onnx%,$1),-I$(onnx_made))
-# What is linked with MLIR includes its C API.
+# Files that are linked with MLIR include MLIR's C API.
 mlir_flags = $(if $(filter experiments/emit/opt_% experiments/emit/main_sconv_opt.c,$1),-isystem $(mlir_folder)/include)
 file_flags = $(pic_flags) $(call mlir_flags,$1) $(version_flags) $(call polydl_flags,$1) $(call onnx_flags,$1) $(call loops_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
@@ -143,23 +149,24 @@ file_flags = $(pic_flags) $(call mlir_flags,$1) $(version_flags) $(call polydl_f
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ### Build everything (minutes)
 	$(if $(mlir_header)$(CROSS)$(SAN),,@echo "sconv-opt is not built: there is no libmlir-19-dev (.ci/deps mlir installs it)")
 
-# What is made stands in BUILD. Somebody else's is good for what is up to date; to make anything there is refused in one line.
+# All outputs stand in BUILD. In another user's BUILD up-to-date outputs can be used; make refuses in one line to write there.
 not_writable := $(shell .ci/writable "$(BUILD)")
 may_write = $(if $(not_writable),$(error cannot write to $(not_writable) (as $(shell id -un)): BUILD=/tmp/build, say, builds in a folder of your own))
 
-# note NAME, TEXT: BUILD/NAME holds the text, and is new only when that changes.
+# note NAME, TEXT: the file BUILD/NAME holds the text; make writes the file only when the text changes.
 define note
 $(BUILD)/$1: $(if $(and $(findstring <$(strip $2)>,<$(strip $(file <$(BUILD)/$1))>),$(findstring <$(strip $(file <$(BUILD)/$1))>,<$(strip $2)>)),,FORCE)
 	$$(may_write)@mkdir -p $$(@D)
 	@printf '%s\n' '$(strip $2)' >$$@
 endef
 
-# Objects depend on their flags, not on this file; warnings change none. What makes flags of some files is noted as it is written.
+# Objects depend on the file BUILD/flags, not on the Makefile; flags of warnings are left out. For functions that make flags of single
+# files, the text of the function is noted.
 flag_makers := file_flags pic_flags mlir_flags polydl_flags onnx_flags loops_flags loops_flags_$(ARCH) ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
 flags := $(filter-out -W%,$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)) $(in_order) $(no_idioms) $(as_written) $(ukr_g) $(ukr_san_flags) \
          $(kernel_flags) $(xsmm_header) $(VERSION) $(subst $$,,$(foreach f,$(flag_makers),$(value $f)))
 $(eval $(call note,flags,$(flags)))
-# Headers of other libraries decide what is built.
+# Some objects depend on the presence of other libraries' headers.
 dnnl_header := $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
 $(eval $(call note,headers,dnnl $(dnnl_header) xsmm $(xsmm_header) opencl $(wildcard /usr/include/CL/cl.h)))
 $(patsubst %.c,$(BUILD)/obj/%.o,experiments/papers/polydl/time/dnnl.c experiments/papers/lift/opencl.c experiments/papers/polydl/time/baselines.c): $(BUILD)/headers
@@ -173,11 +180,11 @@ endef
 cc = $(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 $(eval $(call compile,obj,CC     ,$$(cc) $$(call file_flags,$$<)))
 
-# What was made there is compiled there.
+# Generated sources in BUILD/obj are compiled there.
 $(BUILD)/obj/%.o: $(BUILD)/obj/%.c $(BUILD)/flags
 	$(Q)$(cc) -MMD -MP -c -o $@ $<
 
-# link: a command that links what is needed; words behind it are for the linker.
+# link: the command that links all prerequisites; words behind $(link) are options of the linker.
 define link
 	$(may_write)@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
@@ -207,7 +214,7 @@ endef
 $(eval $(call question_list,questions,$(call first_experiment,$(call questions_in,experiments)),$(papers)))
 $(eval $(call question_list,questions_all,$(call first_experiment,$(call questions_in,experiments) $(papers)),))
 
-# The format of networks, as Debian's ONNX describes it, in C.
+# The C code that reads the format of networks is made of Debian's onnx.proto.
 onnx_made := $(BUILD)/obj/onnx
 onnx_proto := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto) /usr/include/onnx/onnx.proto)
 onnx_users := $(call objects,$(wildcard experiments/onnx/*.c experiments/models/*.c tests/experiments/onnx*.c tests/experiments/suite_onnx*.c))
@@ -219,8 +226,9 @@ $(onnx_made)/onnx.pb-c.c: $(onnx_proto)
 $(onnx_users): | $(onnx_made)/onnx.pb-c.c
 $(call archive,experiments): $(BUILD)/obj/questions.o $(onnx_made)/onnx.pb-c.o
 
-# Kernels and loops of operators once more, with the compiler's access instrumentation and prefixed symbols (tests/kernels/logged_hooks.h).
-# No other sanitizer goes with it: builds with sanitizers, and clang's, take what gcc's plain build has.
+# Kernels and loops of operators are compiled once more, with the compiler's instrumentation of accesses and with prefixed symbols
+# (tests/kernels/logged_hooks.h). The instrumentation excludes other sanitizers: builds with sanitizers, and clang's, link the plain
+# build's logged.o.
 LOG_CC := $(CROSS)gcc
 plain_make = $(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(plain_build)
 logged_objects := $(patsubst %.c,$(plain_build)/logged/%.o,$(call sources,kernels/ukr) $(wildcard $(loops)*.c))
@@ -279,17 +287,17 @@ $(links): $(BUILD)/bench
 cores := $(shell nproc)
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(cores))
 
-# Handed to the programs as given on the command line or in the environment; empty ones keep their defaults.
+# Programs get variables as the command line or the environment sets them; an empty variable stands for the default.
 export $(sort $(foreach t,$(question_targets),$(call passed_variables,$t)))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 
-# Recipes are bash's. A language that is not installed makes each bash complain; what is read before this line needs none.
+# Recipes run in bash, which complains of a language that is not installed. Lines above run in sh and need no language.
 ifneq ($(shell locale 2>&1 >/dev/null),)
 export LC_ALL := C
 endif
 SHELL := /bin/bash
 
-# What a user gave gets into a recipe by the environment: no shell reads it as a part of its line.
+# A recipe reads a user's value from the environment: no shell takes the value for a part of a command.
 pass = $(foreach v,$(call passed_variables,$1),"$v=$$$v")
 
 # ---- the questions: their records say all that is done for them (experiments/bench/course/question.h) ----
@@ -317,14 +325,14 @@ counters: deps ## Can this computer's performance counters be believed?
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/counters
 	$(Q)$(BUILD)/counters
 
-# What the compiler's steps bring: the algorithms whose quotients experiments/emit/steps.awk makes.
+# Times of algorithms with and without each step of the compiler; experiments/emit/steps.awk divides the times.
 #: make steps MODEL=squeezenet
 #: On the seven models: 4 minutes.
 steps: deps ## What do tiling, packing and the micro-kernel bring? As the paper's Table 2
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
 	$(Q)BUILD=$(BUILD) COMMIT=$(COMMIT) experiments/emit/steps.sh
 
-# How fast generated code of each distinct layer is, in all its forms; UKR= and ROUNDS= as sconv-gen's UKR and TIME.
+# Times of generated code of each distinct layer, in all forms; UKR= and ROUNDS= mean the same as sconv-gen's UKR and TIME.
 #: make code MODEL=squeezenet MACHINE=clx4208
 #: On the seven models: half an hour; what was stopped goes on.
 code: deps ## How fast is generated code of every layer, beside the library?
