@@ -2,6 +2,7 @@
  * Which convolutions does a network have? Prints a layer table of an ONNX file or of any model, the differences from a
  * second table, or the type and shape of every value of the network.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ static size_t find_partner(const struct exp_model *m, const struct conv_problem 
 {
     size_t i = 0;
 
+    assert(m && p && taken);
     while (i < m->n_layers && (taken[i] || !conv_problem_equal(&m->layer[i].problem, p)))
         i++;
     return i;
