@@ -83,12 +83,17 @@ static int write_tables(void *session)
 {
     struct session *s = session;
 
-    return exp_sweep_report_write(&s->report, &s->sweep, &s->results.dir, s->what, &s->why);
+    int err = exp_sweep_report_write(&s->report, &s->sweep, &s->results.dir, s->what, &s->why);
+
+    return err ? err : exp_sweep_plans_write(&s->report, &s->results.dir, &s->why);
 }
 
 static int print_answer(const void *session, FILE *out)
 {
-    exp_sweep_report_answer(&((const struct session *)session)->report, out);
+    const struct session *s = session;
+
+    exp_sweep_report_answer(&s->report, out);
+    exp_sweep_plans_say(&s->report, out);
     return 0;
 }
 

@@ -355,7 +355,7 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
         rec_table_release(&f.table);
         free(f.row);
     }
-    return err ? err : exp_sweep_plans_write(r, dir, why);
+    return err;
 }
 
 /* ---- the answer ---- */
@@ -506,7 +506,6 @@ void exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out)
         say_noted(r, r->sweep->models->model[i].name, out);
     for (size_t i = 0; i < r->sweep->models->n; i++)
         say_algorithms(r, i, out);
-    exp_sweep_plans_say(r, out);
 }
 
 /* ---- figures ---- */
