@@ -194,4 +194,21 @@ int watch_region_open(struct watch_region *r, const struct watch_files *f, const
  */
 int watch_region_close(struct watch_region *r, bool sees_outside, char *why, size_t why_bytes);
 
+/* ---- a sink that keeps accesses ---- */
+
+/* Keeps every access, in order. */
+struct watch_list {
+    struct sim_expander expander; /* first: its sink takes accesses */
+    struct sim_access *access;    /* [n] */
+    size_t n, room;
+    bool takes_prefetches; /* false: the list leaves out prefetches, because an emulator reports none */
+    int err;               /* -ENOMEM: accesses are missing */
+};
+
+void watch_list_init(struct watch_list *l, bool takes_prefetches);
+void watch_list_release(struct watch_list *l); /* all zeros is fine */
+
+/* Appends the accesses of a binary trace. Returns 0, or -errno with one line in why. */
+int watch_list_read(struct watch_list *l, const char *path, char *why, size_t why_bytes);
+
 #endif

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "counters/watch/watch.h"
 #include "experiments/emit/build.h"
 #include "kernels/plan/plan.h"
 #include "sim/base/stats.h"
 #include "sim/machine/machine.h"
-#include "sim/trace/trace.h"
 
 /* ---- two streams of accesses, the observed code's and the replay's, compared tensor by tensor ---- */
 
@@ -28,39 +28,20 @@ const char *exp_emit_likeness_name(enum exp_emit_likeness l); /* a word of the t
 
 /*
  * An emulator reports a masked load as a load of all bytes; the code loads some of the bytes, or none (emulator_plugin.c).
+ * Address and bytes of accesses in this phase are not settled; 0 bytes: a masked load without bytes.
  */
 enum { EXP_EMIT_MASKED_PHASE = SIM_MAX_PHASES - 1 };
-
-struct exp_emit_access {
-    uint64_t addr;
-    uint32_t bytes; /* 0: of a masked load without bytes */
-    uint8_t kind;   /* enum sim_kind */
-    uint8_t tensor; /* enum conv_tensor */
-    bool is_masked; /* address and bytes are not settled */
-};
-
-struct exp_emit_stream {
-    struct sim_expander expander; /* the sink takes all accesses but prefetches, which emulators do not report */
-    struct exp_emit_access *access;
-    size_t n;
-};
-
-void exp_emit_stream_init(struct exp_emit_stream *s);
-void exp_emit_stream_release(struct exp_emit_stream *s); /* all zeros is fine */
-
-/* Appends the accesses of a binary trace. Returns 0, or -errno with one line in why. */
-int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, struct exp_why *why);
 
 /*
  * Compares the accesses to a tensor. Masked loads are settled if settling makes the streams equal: a masked load that
  * covers a load of the replay becomes the covered load, and a masked load without a covered load touches nothing.
  * Otherwise masked loads keep their width.
  */
-enum exp_emit_likeness exp_emit_stream_compare(struct exp_emit_stream *seen, const struct exp_emit_stream *replayed,
+enum exp_emit_likeness exp_emit_stream_compare(struct watch_list *seen, const struct watch_list *replayed,
                                                enum conv_tensor t);
 
 /* Emits all accesses, in phase 0. */
-void exp_emit_stream_emit(const struct exp_emit_stream *s, struct sim_sink *sink);
+void exp_emit_stream_emit(const struct watch_list *s, struct sim_sink *sink);
 
 /* ---- the code under the emulator ---- */
 

@@ -105,7 +105,7 @@ static int replay_into(struct sim_sink *sink, const struct observation *r)
 }
 
 /* Sends a stream through the caches, and takes the counts of each tensor. The emulator tells of no prefetches. */
-static int simulate(const struct observation *r, const struct exp_emit_stream *s, bool is_replay)
+static int simulate(const struct observation *r, const struct watch_list *s, bool is_replay)
 {
     struct sim_machine machine = *r->watch->machine;
     struct sim_hierarchy *h;
@@ -123,7 +123,7 @@ static int simulate(const struct observation *r, const struct exp_emit_stream *s
     return err;
 }
 
-static int judge(const struct observation *r, struct exp_emit_stream *seen, struct exp_emit_stream *replayed)
+static int judge(const struct observation *r, struct watch_list *seen, struct watch_list *replayed)
 {
     int err = replay_into(&replayed->expander.sink, r);
 
@@ -136,16 +136,16 @@ static int judge(const struct observation *r, struct exp_emit_stream *seen, stru
 
 static int compare(const struct observation *r, const char *trace, struct exp_why *why)
 {
-    struct exp_emit_stream seen, replayed;
+    struct watch_list seen, replayed;
     int err, judged = 0;
 
-    exp_emit_stream_init(&seen);
-    exp_emit_stream_init(&replayed);
-    err = exp_emit_stream_read(&seen, trace, why);
+    watch_list_init(&seen, false);
+    watch_list_init(&replayed, false);
+    err = watch_list_read(&seen, trace, why->text, sizeof why->text);
     if (!err)
         judged = judge(r, &seen, &replayed);
-    exp_emit_stream_release(&seen);
-    exp_emit_stream_release(&replayed);
+    watch_list_release(&seen);
+    watch_list_release(&replayed);
     return judged ? exp_fail(why, judged, "streams cannot be compared: %s", strerror(-judged)) : err;
 }
 

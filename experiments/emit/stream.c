@@ -1,12 +1,8 @@
 #include "experiments/emit/observe.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "sim/trace/trace_reader.h"
 
 const char *exp_emit_likeness_name(enum exp_emit_likeness l)
 {
@@ -17,109 +13,58 @@ const char *exp_emit_likeness_name(enum exp_emit_likeness l)
 
 /* ---- streams ---- */
 
-static void append(void *stream, const struct sim_access *a)
-{
-    struct exp_emit_stream *s = stream;
-
-    if (a->kind == SIM_PREFETCH || a->tag >= CONV_N_TENSORS)
-        return;
-    *(struct exp_emit_access *)exp_append(&s->access, &s->n, sizeof *s->access) =
-        (struct exp_emit_access){ a->addr, a->bytes, (uint8_t)a->kind, (uint8_t)a->tag,
-                                  a->phase == EXP_EMIT_MASKED_PHASE };
-}
-
-void exp_emit_stream_init(struct exp_emit_stream *s)
-{
-    memset(s, 0, sizeof *s);
-    sim_expander_init(&s->expander, append, s);
-}
-
-void exp_emit_stream_release(struct exp_emit_stream *s)
-{
-    free(s->access);
-    memset(s, 0, sizeof *s);
-}
-
-static int read_all(struct exp_emit_stream *s, struct sim_trace_reader *reader, struct exp_why *why)
-{
-    struct sim_run run[SIM_MAX_BURST_RUNS];
-    size_t n = 0;
-    int err;
-
-    do {
-        err = sim_trace_reader_next(reader, run, SIM_MAX_BURST_RUNS, &n, why->text, sizeof why->text);
-        if (!err && n)
-            sim_emit(&s->expander.sink, run, n, 1);
-    } while (!err && n);
-    return err;
-}
-
-int exp_emit_stream_read(struct exp_emit_stream *s, const char *path, struct exp_why *why)
-{
-    const struct sim_trace_options options = { .format = SIM_TRACE_BINARY };
-    struct sim_trace_reader *reader = NULL;
-    FILE *in = fopen(path, "rb");
-    int err;
-
-    if (!in)
-        return exp_fail(why, -errno, "cannot open '%s': %s", path, strerror(errno));
-    err = sim_trace_reader_new(&reader, in, path, &options);
-    if (!err)
-        err = read_all(s, reader, why);
-    else
-        exp_fail(why, err, "'%s': %s", path, exp_error_text(err));
-    sim_trace_reader_free(reader);
-    fclose(in);
-    return err;
-}
-
-void exp_emit_stream_emit(const struct exp_emit_stream *s, struct sim_sink *sink)
+void exp_emit_stream_emit(const struct watch_list *s, struct sim_sink *sink)
 {
     for (size_t i = 0; i < s->n; i++) {
-        const struct exp_emit_access *a = &s->access[i];
+        const struct sim_access *a = &s->access[i];
         const struct sim_run run = {
-            .addr = a->addr, .count = 1, .access_bytes = a->bytes, .kind = a->kind, .tag = a->tensor
+            .addr = a->addr, .count = 1, .access_bytes = a->bytes, .kind = a->kind, .tag = a->tag
         };
 
-        if (a->bytes)
+        if (a->bytes && a->tag < CONV_N_TENSORS)
             sim_emit(sink, &run, 1, 1);
     }
 }
 
 /* ---- the accesses to a tensor ---- */
 
+static bool is_masked(const struct sim_access *a)
+{
+    return a->phase == EXP_EMIT_MASKED_PHASE;
+}
+
 /* Accesses to a tensor, in order until they are sorted. The accesses belong to the stream. */
 struct list {
-    struct exp_emit_access **at;
+    struct sim_access **at;
     size_t n;
 };
 
 /* Takes masked accesses, or plain accesses, or both. */
-static struct list take(const struct exp_emit_stream *s, enum conv_tensor t, bool masked, bool others)
+static struct list take(const struct watch_list *s, enum conv_tensor t, bool masked, bool others)
 {
     struct list l = { .at = exp_new(s->n + 1, sizeof *l.at) };
 
     for (size_t i = 0; i < s->n; i++) {
-        if (s->access[i].tensor == t && (s->access[i].is_masked ? masked : others))
+        if (s->access[i].tag == t && (is_masked(&s->access[i]) ? masked : others))
             l.at[l.n++] = &s->access[i];
     }
     return l;
 }
 
-static bool is_equal(const struct exp_emit_access *a, const struct exp_emit_access *b)
+static bool is_equal(const struct sim_access *a, const struct sim_access *b)
 {
     return a->addr == b->addr && a->bytes == b->bytes && a->kind == b->kind;
 }
 
-static bool covers(const struct exp_emit_access *masked, const struct exp_emit_access *load)
+static bool covers(const struct sim_access *masked, const struct sim_access *load)
 {
-    return masked->is_masked && load->kind == SIM_LOAD && masked->addr <= load->addr &&
+    return is_masked(masked) && load->kind == SIM_LOAD && masked->addr <= load->addr &&
            load->addr + load->bytes <= masked->addr + masked->bytes;
 }
 
 static int by_place(const void *a, const void *b)
 {
-    const struct exp_emit_access *x = *(struct exp_emit_access *const *)a, *y = *(struct exp_emit_access *const *)b;
+    const struct sim_access *x = *(struct sim_access *const *)a, *y = *(struct sim_access *const *)b;
 
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
@@ -143,7 +88,7 @@ static bool are_in_step(const struct list *seen, const struct list *replayed)
     return seen->n == replayed->n && i == seen->n;
 }
 
-static void settle(struct exp_emit_access *masked, const struct exp_emit_access *load)
+static void settle(struct sim_access *masked, const struct sim_access *load)
 {
     masked->addr = load->addr;
     masked->bytes = load->bytes;
@@ -173,13 +118,13 @@ static size_t take_out(const struct list *seen, struct list *replayed)
  * Finds a masked load for each load that is left: the first free masked load that covers it. The first is the best,
  * because loads come by address, and masked loads are equally wide. Masked loads without a load touch nothing.
  */
-static bool find_masked(const struct list *masked, const struct list *left, struct exp_emit_access *settled)
+static bool find_masked(const struct list *masked, const struct list *left, struct sim_access *settled)
 {
     bool *is_taken = exp_new(masked->n + 1, sizeof *is_taken);
     size_t first = 0, i = 0;
 
     for (; i < left->n; i++) {
-        const struct exp_emit_access *load = left->at[i];
+        const struct sim_access *load = left->at[i];
         size_t m;
 
         while (first < masked->n &&
@@ -203,7 +148,7 @@ static bool find_masked(const struct list *masked, const struct list *left, stru
 /* Compares sets. If one set holds the other, masked loads are settled. */
 static enum exp_emit_likeness compare_sets(struct list *plain, struct list *masked, struct list *left)
 {
-    struct exp_emit_access *settled = exp_new(masked->n + 1, sizeof *settled);
+    struct sim_access *settled = exp_new(masked->n + 1, sizeof *settled);
     enum exp_emit_likeness likeness;
     size_t more;
 
@@ -260,7 +205,7 @@ static bool are_equal_bytes(const struct list *seen, const struct list *replayed
 
 /* ---- comparison ---- */
 
-static enum exp_emit_likeness compare_unordered(struct exp_emit_stream *seen, const struct exp_emit_stream *replayed,
+static enum exp_emit_likeness compare_unordered(struct watch_list *seen, const struct watch_list *replayed,
                                                 enum conv_tensor t)
 {
     struct list plain = take(seen, t, false, true), masked = take(seen, t, true, false);
@@ -273,7 +218,7 @@ static enum exp_emit_likeness compare_unordered(struct exp_emit_stream *seen, co
     return likeness;
 }
 
-enum exp_emit_likeness exp_emit_stream_compare(struct exp_emit_stream *seen, const struct exp_emit_stream *replayed,
+enum exp_emit_likeness exp_emit_stream_compare(struct watch_list *seen, const struct watch_list *replayed,
                                                enum conv_tensor t)
 {
     struct list a = take(seen, t, true, true), b = take(replayed, t, true, true);

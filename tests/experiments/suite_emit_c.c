@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/watch/watch.h"
 #include "experiments/emit/build.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/fused.h"
 #include "kernels/conv_naive.h"
 #include "kernels/nest/nest.h"
-#include "sim/trace/trace.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/kernels/shapes.h"
 #include "tests/rng.h"
@@ -345,76 +345,59 @@ static void what_follows_is_right(void)
 
 /* ---- accesses ---- */
 
-struct access {
-    uint64_t addr;
-    uint32_t bytes, kind;
-};
+/* Has the accesses of the running code. */
+static struct watch_list seen;
 
-/* Records the accesses of the running code. */
-static struct {
-    struct access *access;
-    size_t n, room;
-} seen;
-
-/* Kinds are the generated code's (text/common.inc). */
+/* Kinds of the generated code (text/common.inc) have the simulator's numbers. */
 static void see(const void *address, size_t bytes, int kind)
 {
-    static const uint32_t kinds[] = { SIM_LOAD, SIM_STORE, SIM_PREFETCH };
+    const struct sim_run run = {
+        .addr = (uintptr_t)address, .count = 1, .access_bytes = (uint32_t)bytes, .kind = (uint8_t)kind
+    };
 
-    if (seen.n == seen.room) {
-        seen.room = seen.room ? 2 * seen.room : 1 << 16;
-        seen.access = realloc(seen.access, seen.room * sizeof *seen.access);
-        CU_ASSERT_FATAL(seen.access != NULL);
-    }
-    seen.access[seen.n++] = (struct access){ (uintptr_t)address, (uint32_t)bytes, kinds[kind] };
+    sim_emit(&seen.expander.sink, &run, 1, 1);
 }
 
-struct comparison {
-    size_t n, first_wrong; /* SIZE_MAX: none */
-};
-
-static void compare(void *ctx, const struct sim_access *a)
+static bool is_equal(const struct sim_access *a, const struct sim_access *b)
 {
-    struct comparison *c = ctx;
-    const struct access *s = &seen.access[c->n];
-
-    if (c->first_wrong == SIZE_MAX &&
-        (c->n >= seen.n || s->addr != a->addr || s->bytes != a->bytes || s->kind != a->kind))
-        c->first_wrong = c->n;
-    c->n++;
+    return a->addr == b->addr && a->bytes == b->bytes && a->kind == b->kind;
 }
 
 /* Runs recorded code, then replays the nest at equal addresses. */
 static int run_and_compare(const struct conv_plan *plan, const struct conv_binding *bind)
 {
     const struct conv_after after = { bind->addr[CONV_OUTPUT], 0, (uintptr_t)biases, 0, following.activation };
-    struct comparison c = { 0, SIZE_MAX };
-    struct sim_expander expander;
+    struct watch_list replayed;
     struct conv_replay replay;
     struct conv_fused fused;
+    size_t n = 0;
 
     seen.n = 0;
     if (following.adds_bias)
         run_fused(plan, bind);
     else
         run_code(plan, bind);
-    sim_expander_init(&expander, compare, &c);
-    conv_replay_init(&replay, plan, &expander.sink);
+    watch_list_init(&replayed, true);
+    conv_replay_init(&replay, plan, &replayed.expander.sink);
     replay.bind = *bind;
     if (!plan->sconv.options.packs_filters)
         CU_ASSERT(conv_nest_pack_filters(plan, &replay.base) == 0);
-    conv_fused_init(&fused, &replay.base, plan, &after, &expander.sink);
+    conv_fused_init(&fused, &replay.base, plan, &after, &replayed.expander.sink);
     CU_ASSERT(conv_nest_run(plan, following.adds_bias ? &fused.base : &replay.base) == 0);
-    test_check(c.first_wrong == SIZE_MAX && c.n == seen.n, "%s %s: %zu accesses, %zu replayed, first difference at %zu",
-               plan->ukr->name, kcheck_describe(&plan->problem), seen.n, c.n, c.first_wrong);
+    CU_ASSERT_FATAL(!seen.err && !replayed.err);
+    while (n < seen.n && n < replayed.n && is_equal(&seen.access[n], &replayed.access[n]))
+        n++;
+    test_check(n == seen.n && n == replayed.n, "%s %s: %zu accesses, %zu replayed, first difference at %zu",
+               plan->ukr->name, kcheck_describe(&plan->problem), seen.n, replayed.n, n);
+    watch_list_release(&replayed);
     return 0;
 }
 
 static void compare_accesses(void)
 {
+    watch_list_init(&seen, true);
     run_each(see, run_and_compare);
-    free(seen.access);
-    memset(&seen, 0, sizeof seen);
+    watch_list_release(&seen);
 }
 
 static void accesses_are_the_replays(void)

@@ -19,7 +19,7 @@
 
 /* ---- streams ---- */
 
-static void push(struct exp_emit_stream *s, uint64_t addr, uint32_t bytes, enum sim_kind kind, bool is_masked)
+static void push(struct watch_list *s, uint64_t addr, uint32_t bytes, enum sim_kind kind, bool is_masked)
 {
     const struct sim_run run = { .addr = addr,
                                  .count = 1,
@@ -31,7 +31,7 @@ static void push(struct exp_emit_stream *s, uint64_t addr, uint32_t bytes, enum 
     sim_emit(&s->expander.sink, &run, 1, 1);
 }
 
-static enum exp_emit_likeness likeness(struct exp_emit_stream *seen, const struct exp_emit_stream *replayed)
+static enum exp_emit_likeness likeness(struct watch_list *seen, const struct watch_list *replayed)
 {
     return exp_emit_stream_compare(seen, replayed, CONV_INPUT);
 }
@@ -40,12 +40,12 @@ static enum exp_emit_likeness likeness(struct exp_emit_stream *seen, const struc
 static void likeness_is_what_streams_have_in_common(void)
 {
     for (unsigned round = 0; round < test_rounds(50); round++) {
-        struct exp_emit_stream replayed, same, shuffled, narrow, more;
-        struct exp_emit_stream *const all[] = { &replayed, &same, &shuffled, &narrow, &more };
+        struct watch_list replayed, same, shuffled, narrow, more;
+        struct watch_list *const all[] = { &replayed, &same, &shuffled, &narrow, &more };
         size_t n = 2 + rng_below(30);
 
         for (size_t i = 0; i < COUNT(all); i++)
-            exp_emit_stream_init(all[i]);
+            watch_list_init(all[i], false);
         for (size_t i = 0; i < n; i++) {
             uint64_t addr = 4096 + 64 * (uint64_t)i;
             enum sim_kind kind = rng_below(3) ? SIM_LOAD : SIM_STORE;
@@ -67,17 +67,17 @@ static void likeness_is_what_streams_have_in_common(void)
         CU_ASSERT(likeness(&more, &replayed) == EXP_EMIT_MORE);
         CU_ASSERT(likeness(&shuffled, &more) == EXP_EMIT_OTHER);
         for (size_t i = 0; i < COUNT(all); i++)
-            exp_emit_stream_release(all[i]);
+            watch_list_release(all[i]);
     }
 }
 
 static void masked_loads_are_settled(void)
 {
-    struct exp_emit_stream replayed, seen, wrong;
+    struct watch_list replayed, seen, wrong;
 
-    exp_emit_stream_init(&replayed);
-    exp_emit_stream_init(&seen);
-    exp_emit_stream_init(&wrong);
+    watch_list_init(&replayed, false);
+    watch_list_init(&seen, false);
+    watch_list_init(&wrong, false);
     push(&replayed, 4104, 12, SIM_LOAD, false);
     push(&replayed, 4160, 32, SIM_LOAD, false);
     push(&seen, 4160, 32, SIM_LOAD, false);
@@ -89,9 +89,9 @@ static void masked_loads_are_settled(void)
     CU_ASSERT(seen.access[1].bytes == 0 && seen.access[2].addr == 4104 && seen.access[2].bytes == 12);
     CU_ASSERT(likeness(&wrong, &replayed) == EXP_EMIT_OTHER);
     CU_ASSERT(wrong.access[1].bytes == 32);
-    exp_emit_stream_release(&replayed);
-    exp_emit_stream_release(&seen);
-    exp_emit_stream_release(&wrong);
+    watch_list_release(&replayed);
+    watch_list_release(&seen);
+    watch_list_release(&wrong);
 }
 
 /* ---- code ---- */

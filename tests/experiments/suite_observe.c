@@ -1,5 +1,5 @@
 /*
- * Streams observed under emulation (the places are in observed_place.h). The observer's parts are tested in
+ * Streams observed under emulation (the places are in observed.h). The observer's parts are tested in
  * suite_observer.c.
  */
 #include <CUnit/CUnit.h>
@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "experiments/observe/observe.h"
-#include "tests/experiments/observed_stream.h"
-#include "tests/experiments/observed_totals.h"
+#include "tests/experiments/observed.h"
 #include "tests/experiments/toy.h"
 #include "tests/kernels/shapes.h"
 #include "tests/scratch.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "experiments/observe/stack_study.h"
-#include "tests/experiments/observed_layer.h"
+#include "tests/experiments/observed.h"
 #include "tests/kernels/shapes.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"

@@ -102,7 +102,7 @@ static void run_loop(void *ctx, const struct op_loops *l)
 
 static void watch(struct call *c, const struct op_loops *l, struct touches *t)
 {
-    const struct logged_access *access;
+    const struct sim_access *access;
     struct logged_buffer buffer[N_BUFFERS];
     size_t n;
 

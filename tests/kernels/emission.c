@@ -8,7 +8,7 @@
 
 /* Compares the emitted accesses, as they come, with the recorded accesses. */
 struct comparison {
-    const struct logged_access *real;
+    const struct sim_access *real;
     size_t n_real, n_emitted;
     size_t first_wrong; /* SIZE_MAX: none */
     struct sim_access emitted;
@@ -38,7 +38,7 @@ void check_emission(const char *what, void (*run)(void *args), void (*emit)(void
                     void *args, const struct logged_buffer *buffer, size_t n_buffers)
 {
     struct comparison c = { .first_wrong = SIZE_MAX };
-    struct logged_access at = { 0 };
+    struct sim_access at = { 0 };
     struct sim_expander expander;
 
     logged_start(buffer, n_buffers);

@@ -9,7 +9,7 @@ static struct { /* test program only, one thread */
     bool is_on;
     struct logged_buffer buffer[LOGGED_MAX_BUFFERS];
     size_t n_buffers;
-    struct logged_access access[LOGGED_MAX];
+    struct sim_access access[LOGGED_MAX];
     size_t n;
 } rec;
 
@@ -21,7 +21,7 @@ void logged_start(const struct logged_buffer *buffer, size_t n_buffers)
     rec.is_on = true;
 }
 
-size_t logged_stop(const struct logged_access **access)
+size_t logged_stop(const struct sim_access **access)
 {
     rec.is_on = false;
     *access = rec.access;
@@ -34,7 +34,7 @@ static void record(const void *p, size_t bytes, enum sim_kind kind)
 
     for (size_t i = 0; rec.is_on && i < rec.n_buffers; i++) {
         if (addr - rec.buffer[i].addr < rec.buffer[i].bytes && rec.n < LOGGED_MAX)
-            rec.access[rec.n++] = (struct logged_access){ addr, (uint32_t)bytes, (uint8_t)kind };
+            rec.access[rec.n++] = (struct sim_access){ .addr = addr, .bytes = (uint32_t)bytes, .kind = (uint8_t)kind };
     }
 }
 

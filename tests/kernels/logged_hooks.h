@@ -10,11 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct logged_access {
-    uint64_t addr;
-    uint32_t bytes;
-    uint8_t kind; /* enum sim_kind */
-};
+#include "sim/trace/trace.h"
 
 enum { LOGGED_MAX_BUFFERS = 5, LOGGED_MAX = 1 << 20 };
 
@@ -28,6 +24,6 @@ struct logged_buffer {
 void logged_start(const struct logged_buffer *buffer, size_t n_buffers);
 
 /* Stops; *access is valid until the next start. Returns how many there were. */
-size_t logged_stop(const struct logged_access **access);
+size_t logged_stop(const struct sim_access **access);
 
 #endif
