@@ -539,7 +539,7 @@ static double loads_of(const struct conv_problem *layer, const struct lift_point
         *lift_build_recorder(b) = (struct lift_recorder){ .next = room, .end = room + GROUP_RECORDS };
         run_kernel(b, &g, 0, k, 0, &m);
         for (const uint64_t *r = room; r != lift_build_recorder(b)->next; r++)
-            n += lift_memory_find(&m, sim_record_addr(*r), &offset) != LIFT_N_ROLES && sim_record_kind(*r) == SIM_LOAD;
+            n += lift_memory_find(&m, watch_record_address(*r), &offset) != LIFT_N_ROLES && !watch_record_is_store(*r);
     }
     n *= (double)g.n_bands;
     lift_build_free(b);

@@ -1,7 +1,7 @@
 /*
  * Replays the kernels of a point without running the point: the text of the OpenCL C is compiled as C (shim.h) with
  * access instrumentation, runs work-item after work-item in PoCL's order, and the accesses go through a simulated
- * machine. The same text, compiled as PoCL compiles the text, gives the work of the instructions (cost.h); the clock of
+ * machine. The same text, compiled as PoCL compiles the text, gives the work of the instructions (count.awk); the clock of
  * the simulated core (sim/core/clock.h) makes cycles of the work. Values are never looked at: no access depends on
  * values.
  *
