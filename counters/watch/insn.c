@@ -1,5 +1,6 @@
 #include "counters/watch/insn.h"
 
+#include <assert.h>
 #include <string.h>
 
 const char *watch_class_name(enum watch_class c)
@@ -8,6 +9,7 @@ const char *watch_class_name(enum watch_class c)
                                                         "vector_store", "vector",   "scalar_load", "scalar_store",
                                                         "prefetch",     "branch",   "other" };
 
+    assert(c < WATCH_N_CLASSES);
     return names[c];
 }
 
@@ -283,6 +285,7 @@ struct watch_insn watch_decode_x86_64(const uint8_t *code, size_t n_bytes)
 
 watch_decode_fn watch_decoder_find(const char *target)
 {
+    assert(target);
     if (!strcmp(target, "ppc64le"))
         return watch_decode_ppc64le;
     return !strcmp(target, "x86_64") ? watch_decode_x86_64 : NULL;

@@ -82,6 +82,7 @@ int watch_stream_new(struct watch_stream **stream, const struct sim_machine *m, 
     struct watch_stream *s = n_rules <= WATCH_MAX_RULES ? calloc(1, sizeof *s) : NULL;
     int err;
 
+    assert(stream && (rule || !n_rules));
     *stream = NULL;
     if (!s)
         return n_rules <= WATCH_MAX_RULES ? -ENOMEM : -EINVAL;
@@ -153,6 +154,7 @@ struct watch_site *watch_stream_site(struct watch_stream *s, const char *functio
     struct watch_function *f = function_of(s, function);
     struct watch_site *site;
 
+    assert(s);
     if (f && (!s->chunks || s->chunks->n == SITES_PER_CHUNK)) {
         struct chunk *c = calloc(1, sizeof *c);
 
@@ -176,6 +178,7 @@ uint64_t *watch_stream_instructions(struct watch_stream *s, const char *function
 {
     const struct watch_function *f = function_of(s, function);
 
+    assert(s);
     if (!f)
         fail(s, "out of memory");
     return s->instructions[f ? f->rule : NO_RULE];
@@ -183,11 +186,13 @@ uint64_t *watch_stream_instructions(struct watch_stream *s, const char *function
 
 uint64_t *watch_stream_executed(struct watch_stream *s)
 {
+    assert(s);
     return &s->executed;
 }
 
 void watch_stream_mark_masked(struct watch_stream *s, unsigned phase)
 {
+    assert(s && phase < SIM_MAX_PHASES);
     s->marks_masked = true;
     s->masked_phase = (uint8_t)phase;
 }
@@ -464,6 +469,7 @@ static void change_phase(struct watch_stream *s, uint64_t phase)
 
 void watch_stream_mark(struct watch_stream *s, uint64_t mark, uint64_t a, uint64_t b, uint64_t c)
 {
+    assert(s);
     if ((mark == WATCH_MARK_BEGIN || mark == WATCH_MARK_PHASE) && a >= SIM_MAX_PHASES) {
         fail(s, "a marker names no such phase");
     } else if (mark == WATCH_MARK_BUFFER) {
@@ -508,6 +514,7 @@ int watch_stream_result(const struct watch_stream *s, struct watch_result *r)
 {
     int err = 0;
 
+    assert(s && s->h && r);
     *r = (struct watch_result){ .stats = *sim_hierarchy_stats(s->h), .n_buffers = s->n_buffers };
     memcpy(r->buffer, s->buffer, sizeof r->buffer);
     memcpy(r->instructions, s->instructions_in, sizeof r->instructions);
@@ -520,5 +527,6 @@ int watch_stream_result(const struct watch_stream *s, struct watch_result *r)
 
 const char *watch_stream_error(const struct watch_stream *s)
 {
+    assert(s);
     return s->error;
 }
