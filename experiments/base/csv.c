@@ -122,6 +122,7 @@ void exp_csv_header(struct exp_csv *csv, const char *key, const char *value, ...
     va_list args;
     char text[1024];
 
+    assert(csv && key && value);
     if (csv->has_names && !csv->err)
         slip(csv, "a header line after the first row", key);
     va_start(args, value);
@@ -145,6 +146,7 @@ static bool begin_cell(struct exp_csv *c)
 
 void exp_csv_string(struct exp_csv *csv, const char *value)
 {
+    assert(csv);
     if (!begin_cell(csv))
         return;
     if (csv->file.n_columns == 1 && !*value)
@@ -155,6 +157,7 @@ void exp_csv_string(struct exp_csv *csv, const char *value)
 
 void exp_csv_u64(struct exp_csv *csv, uint64_t value)
 {
+    assert(csv);
     if (begin_cell(csv))
         put(csv, "%" PRIu64, value);
 }
@@ -163,6 +166,7 @@ void exp_csv_double(struct exp_csv *csv, double value)
 {
     char text[40];
 
+    assert(csv);
     if (!begin_cell(csv))
         return;
     if (!isfinite(value)) {
@@ -235,6 +239,7 @@ int exp_csv_close(struct exp_csv *csv, struct exp_why *why)
 
 void exp_csv_document(const struct exp_csv_file *file, FILE *out)
 {
+    assert(file && out);
     fprintf(out, "\n#### %s\n\n| column | unit | meaning | source |\n|---|---|---|---|\n", file->name);
     for (size_t i = 0; i < file->n_columns; i++) {
         const struct exp_csv_column *c = column_at(file, i);
@@ -472,6 +477,7 @@ int exp_table_read(struct exp_table *t, const char *path, struct exp_why *why)
     size_t bytes;
     int err;
 
+    assert(t && path);
     *t = (struct exp_table){ .path = exp_copy_text(path) };
     err = exp_text_read(&t->text, &bytes, path, why);
     if (!err)
@@ -485,6 +491,7 @@ int exp_table_parse(struct exp_table *t, const char *path, const char *text, siz
 {
     int err;
 
+    assert(text || !text_bytes);
     *t = (struct exp_table){ .path = exp_copy_text(path), .text = exp_new(text_bytes + 1, 1) };
     memcpy(t->text, text, text_bytes);
     err = parse(t, text_bytes, why);
@@ -505,6 +512,7 @@ void exp_table_release(struct exp_table *t)
 
 int exp_table_column(const struct exp_table *t, const char *name, size_t *column, struct exp_why *why)
 {
+    assert(t && name && column);
     for (size_t i = 0; i < t->n_columns; i++) {
         if (!strcmp(t->column[i], name)) {
             *column = i;
@@ -518,6 +526,7 @@ int exp_table_column(const struct exp_table *t, const char *name, size_t *column
 
 const char *exp_table_string(const struct exp_table *t, size_t row, size_t column)
 {
+    assert(row < t->n_rows && column < t->n_columns);
     return t->field[row * t->n_columns + column];
 }
 

@@ -1,5 +1,6 @@
 #include "experiments/base/outdir.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -408,6 +409,7 @@ int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, 
     struct opening o = { d, path, why };
     int err;
 
+    assert(d && path && marker);
     *d = (struct exp_outdir){ .parent_fd = -1,
                               .lock_fd = -1,
                               .marker = exp_copy_text(marker),
@@ -423,6 +425,7 @@ int exp_outdir_open(struct exp_outdir *d, const char *path, const char *marker, 
 
 char *exp_outdir_file(const struct exp_outdir *d, const char *file)
 {
+    assert(d && d->path && file);
     return exp_format("%s/%s", d->path, file);
 }
 
@@ -513,6 +516,7 @@ int exp_outdir_commit(struct exp_outdir *d, struct exp_why *why)
 {
     int err;
 
+    assert(d && d->partial);
     if (!has_marker(d, d->partial))
         return exp_fail(why, -EINVAL, "the results in '%s' are incomplete: no %s", d->path, d->marker);
     err = check_old(d, why); /* an old directory may have appeared in the meantime */
@@ -647,6 +651,7 @@ int exp_file_write(const char *path, int (*print)(void *ctx, FILE *out), void *c
     char *partial;
     int err;
 
+    assert(path && print && why);
     *why->text = '\0';
     if (!*path)
         return print(ctx, stdout);

@@ -61,6 +61,7 @@ struct exp_progress *exp_progress_new(FILE *out, bool is_terminal, const double 
     struct exp_progress *p = exp_new(1, sizeof *p);
     const uint64_t now = now_ns();
 
+    assert(out);
     *p = (struct exp_progress){ .out = out,
                                 .is_terminal = is_terminal,
                                 .current = EXP_N_WORKS,
@@ -358,6 +359,7 @@ void exp_forecast_add(struct exp_forecast *f, const char *name, const double sec
 {
     double sum = 0;
 
+    assert(f && seconds);
     for (int k = 0; k < EXP_N_WORKS; k++)
         sum += seconds[k];
     f->seconds += sum;

@@ -12,6 +12,7 @@ static const char not_available[] = "not available: "; /* as exp_csv_missing wri
 
 const struct rec_field *rec_field_at(const struct rec_table *t, size_t i)
 {
+    assert(t && i < t->file.n_columns);
     return (const void *)((const char *)t->file.column + i * t->file.stride_bytes);
 }
 
@@ -155,6 +156,7 @@ static void put_value(struct exp_csv *csv, const struct rec_field *f, const void
 
 void rec_put(struct exp_csv *csv, const struct rec_table *t, const void *row)
 {
+    assert(csv && t && row);
     for (size_t i = 0; i < t->file.n_columns; i++) {
         const struct rec_field *f = rec_field_at(t, i);
         const char *reason = reason_of(f, row);
@@ -174,6 +176,7 @@ int rec_write(const struct rec_table *t, const void *rows, size_t n, const struc
 {
     struct exp_csv *csv = exp_csv_begin(dir, &t->file, what);
 
+    assert(rows || !n);
     for (size_t i = 0; i < n; i++)
         rec_put(csv, t, (const char *)rows + i * t->row_bytes);
     return exp_csv_close(csv, why);
@@ -453,6 +456,7 @@ int rec_read_some(struct rec_rows *rows, const struct rec_table *t, const char *
 {
     struct reading r = { .t = t, .why = why };
 
+    assert(needed || !n_needed || n_needed == REC_ALL);
     return read_rows(rows, &r, path, needed, n_needed);
 }
 

@@ -88,6 +88,7 @@ struct exp_times exp_times_of(const uint64_t *sample, size_t n)
 
 void exp_times_add(struct exp_times *sum, const struct exp_times *x)
 {
+    assert(sum && x);
     sum->low_mean += x->low_mean;
     sum->fastest += x->fastest;
     sum->median += x->median;
@@ -95,6 +96,7 @@ void exp_times_add(struct exp_times *sum, const struct exp_times *x)
 
 double exp_times_median_percent(const struct exp_times *x)
 {
+    assert(x);
     return 100 * (x->median / x->fastest - 1);
 }
 
@@ -112,12 +114,14 @@ static int descending(const void *a, const void *b)
 
 void exp_stats_sort_up(double *x, size_t n)
 {
+    assert(x || !n);
     if (n)
         qsort(x, n, sizeof *x, ascending);
 }
 
 void exp_stats_sort_down(double *x, size_t n)
 {
+    assert(x || !n);
     if (n)
         qsort(x, n, sizeof *x, descending);
 }
@@ -126,6 +130,7 @@ struct exp_spread exp_spread_of(double *x, size_t n)
 {
     struct exp_spread s = { 0, (double)NAN, (double)NAN, (double)NAN };
 
+    assert(x || !n);
     for (size_t i = 0; i < n; i++) {
         if (isfinite(x[i]))
             x[s.n++] = x[i];
@@ -143,6 +148,7 @@ double exp_stats_geomean(const double *x, size_t n)
 {
     double sum = 0.0;
 
+    assert(x || !n);
     for (size_t i = 0; i < n; i++) {
         if (!(x[i] > 0))
             return (double)NAN;
@@ -338,6 +344,7 @@ struct exp_ratio exp_ratio_of(const struct exp_pair *layer, size_t n_layers)
     struct exp_ratio r = exp_ratio_none();
     size_t fewest = n_layers ? SIZE_MAX : 0;
 
+    assert(layer || !n_layers);
     for (size_t i = 0; i < n_layers; i++)
         fewest = layer[i].n_rounds < fewest ? layer[i].n_rounds : fewest;
     if (!fewest)
@@ -351,6 +358,7 @@ struct exp_ratio exp_ratio_of(const struct exp_pair *layer, size_t n_layers)
 
 bool exp_ratio_stands(const struct exp_ratio *r)
 {
+    assert(r);
     return 100 * (r->high - r->low) <= EXP_RATIO_PERCENT * r->value;
 }
 
@@ -451,6 +459,7 @@ const char *exp_end_text(enum exp_end end)
 enum exp_end exp_rounds_end(const struct exp_rounds *r, size_t n, uint64_t elapsed_ns, bool (*stands)(void *ctx),
                             void *ctx)
 {
+    assert(r);
     if (n < r->least)
         return EXP_GOES_ON;
     if (r->least == r->most)

@@ -1,5 +1,6 @@
 #include "experiments/base/store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,6 +267,7 @@ int exp_store_open(struct exp_store **s, const char *path, struct exp_why *why)
     struct exp_store *made = exp_new(1, sizeof *made);
     int err;
 
+    assert(path);
     *s = NULL;
     pthread_mutex_init(&made->lock, NULL);
     made->own = exp_lease_own();
@@ -280,6 +282,7 @@ int exp_store_open(struct exp_store **s, const char *path, struct exp_why *why)
 
 const char *exp_store_path(const struct exp_store *s)
 {
+    assert(s);
     return s->path;
 }
 
@@ -412,6 +415,7 @@ static int add_tasks(struct exp_store *s, void *arg)
 
 int exp_store_add(struct exp_store *s, const struct exp_task *task, size_t n, int64_t *id, struct exp_why *why)
 {
+    assert(s && id && (task || !n));
     return exp_store_transact(s, add_tasks, &(struct adding){ task, n, id }, why);
 }
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* sched_getcpu */
 #include "experiments/base/tasks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -81,6 +82,7 @@ int exp_pool_run(size_t n_jobs, size_t n_threads, exp_pool_job_fn job, void *ctx
     struct worker *worker;
     size_t n_started = 1;
 
+    assert(job || !n_jobs);
     if (failed)
         *failed = n_jobs;
     if (!n_threads)
@@ -139,6 +141,7 @@ static double now_s(void)
 
 size_t exp_tasks_first(const struct exp_tasks *t, size_t job)
 {
+    assert(job <= t->n_jobs);
     return t->first ? t->first[job] : job;
 }
 
@@ -567,6 +570,7 @@ int exp_tasks_run(const struct exp_tasks *t, const struct exp_tasks_options *o, 
     struct runner r = { .t = t, .o = o, .counts = counts, .chunk = o->n_threads, .why = why };
     int err, committed;
 
+    assert(counts && (!o->n_shares || o->share < o->n_shares));
     *counts = (struct exp_tasks_counts){ 0 };
     pthread_mutex_init(&r.lock, NULL);
     r.open.job = exp_new(2 * t->n_jobs, sizeof *r.open.job);

@@ -1,5 +1,6 @@
 #include "experiments/base/text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +16,7 @@ void exp_words_add(struct exp_words *w, const char *format, ...)
 {
     va_list args;
 
+    assert(w && format);
     w->word = exp_resize(w->word, w->n + 2, sizeof *w->word);
     va_start(args, format);
     w->word[w->n++] = exp_format_list(format, args);
@@ -24,6 +26,7 @@ void exp_words_add(struct exp_words *w, const char *format, ...)
 
 void exp_option_print(FILE *out, const char *key, const char *path)
 {
+    assert(out && key && path);
     fputs(key, out);
     for (; *path; path++)
         fprintf(out, "%s%c", *path == ',' ? "," : "", *path);
@@ -179,6 +182,7 @@ void exp_text_clean(char *text)
 {
     char *to = text;
 
+    assert(text);
     while (*text) {
         bool is_plain;
         const size_t bytes = exp_text_character(text, &is_plain);
@@ -200,6 +204,7 @@ const char *exp_last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
+    assert(path);
     return slash ? slash + 1 : path;
 }
 
@@ -214,6 +219,7 @@ void exp_say_meant(struct exp_why *why, const char *word, const char *const *kno
 {
     const char *nearest = sim_nearest_word(word, known, n);
 
+    assert(why && (known || !n));
     exp_say_more(why->text, sizeof why->text, "%s%s%s", nearest ? ", did you mean " : ";", nearest ? nearest : "",
                  nearest ? "?" : "");
 }
@@ -265,6 +271,7 @@ void exp_names_add(char **list, const char *name)
 {
     char *longer;
 
+    assert(list && *list && name);
     if (lists(*list, name))
         return;
     longer = exp_format("%s%s%s", *list, **list ? "," : "", name);
@@ -395,6 +402,7 @@ size_t exp_text_blank(const char *at)
 
 size_t exp_text_trimmed(const char *text, size_t length)
 {
+    assert(text || !length);
     for (size_t n = 1; n <= 3 && n <= length; n++) {
         if (exp_text_blank(text + length - n) != n)
             continue;
@@ -463,6 +471,7 @@ uint64_t exp_hash_bytes(uint64_t hash, const void *bytes, size_t n)
 {
     const unsigned char *b = bytes;
 
+    assert(bytes || !n);
     hash = hash ? hash : 0xcbf29ce484222325u;
     for (size_t i = 0; i < n; i++)
         hash = (hash ^ b[i]) * 0x100000001b3u;

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -157,6 +158,7 @@ double exp_rank_test_sum(const struct exp_rank_pair *layer, size_t n_layers)
     size_t n = 0;
     double p = (double)NAN;
 
+    assert(layer || !n_layers);
     for (size_t i = 0; i < n_layers; i++) {
         if (!layer[i].n_a || !layer[i].n_b)
             n_layers = 0;
@@ -178,6 +180,7 @@ void exp_rank_adjust(double *p, size_t n)
     size_t left = 0;
     double least = 0;
 
+    assert(p || !n);
     for (size_t i = 0; i < n; i++)
         left += isnan(p[i]) ? 0 : 1;
     /*

@@ -1,4 +1,5 @@
 /* Plans the observations, and describes the results: the second half of observe.h. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ static const double used_share = 0.8;
 
 void exp_budget_init(struct exp_budget *b, unsigned limit_s, uint64_t (*now_ns)(void))
 {
+    assert(b && now_ns);
     *b = (struct exp_budget){
         .now_ns = now_ns, .start_ns = now_ns(), .limit_s = limit_s, .guessed = trusted_s, .spent = trusted_s
     };
@@ -125,6 +127,7 @@ static bool suits_twin(const struct exp_setup *setup, const struct exp_case *c)
 /* A case of an algorithm that is never observed is no gap. */
 bool exp_observe_is_meant(const struct exp_observed *o, size_t i)
 {
+    assert(i < o->experiment.n_cases);
     return !o->experiment.cases[i].algo->why_not_observed;
 }
 
@@ -198,6 +201,7 @@ const char *exp_observe_source(const struct exp_observed *o, size_t index)
     const struct conv_plan *plan = &o->experiment.cases[index].plan;
     bool is_openblas = plan->ukr && strstr(plan->ukr->name, "openblas");
 
+    assert(o->observation && index < o->experiment.n_cases);
     if (o->observation[index].way == EXP_WAY_TWIN && is_openblas)
         return "instrumented twin, with a copy of OpenBLAS's machine code that records its accesses";
     return o->way[o->observation[index].way].emulator->source;

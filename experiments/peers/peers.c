@@ -1,5 +1,6 @@
 #include "experiments/peers/peers.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -95,6 +96,7 @@ size_t exp_peers_method(const struct exp_peers_methods *m, const char *name)
 {
     size_t i = 0;
 
+    assert(m && name);
     while (i < m->n && strcmp(m->algo[i]->name, name))
         i++;
     return i;
@@ -102,6 +104,7 @@ size_t exp_peers_method(const struct exp_peers_methods *m, const char *name)
 
 bool exp_peers_has_phases(const struct exp_peers_methods *methods, size_t m)
 {
+    assert(m < methods->n);
     return !methods->algo[m]->plugin && !methods->algo[m]->why_no_phases;
 }
 
@@ -112,6 +115,7 @@ static enum exp_cache_state state_of(enum exp_peers_cache c)
 
 const char *exp_peers_cache_name(enum exp_peers_cache c)
 {
+    assert(c < EXP_N_PEERS_CACHES);
     return exp_cache_state_name(state_of(c));
 }
 
@@ -266,11 +270,13 @@ int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, st
 
 const struct exp_case *exp_peers_case(const struct exp_peers *p, size_t layer, size_t m)
 {
+    assert(layer < p->n_layers && m < p->methods->n);
     return &p->experiment.cases[layer * p->methods->n + m];
 }
 
 const struct exp_measured *exp_peers_measured(const struct exp_peers *p, enum exp_peers_cache c, size_t layer, size_t m)
 {
+    assert(c < EXP_N_PEERS_CACHES && layer < p->n_layers && m < p->methods->n);
     return &p->measured[c][layer * p->methods->n + m];
 }
 

@@ -1,5 +1,6 @@
 #include "experiments/show/agreement.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,13 @@ static const struct {
 
 const char *exp_view_name(enum exp_view v)
 {
+    assert(v < EXP_N_VIEWS);
     return views[v].name;
 }
 
 const char *exp_view_label(enum exp_view v)
 {
+    assert(v < EXP_N_VIEWS);
     return views[v].label;
 }
 
@@ -94,6 +97,7 @@ struct exp_agreement exp_agreement_of(const struct exp_points *p, const struct e
     struct exp_agreement a = { 0 };
     size_t n_errors = 0;
 
+    assert(q < EXP_MAX_QUANTITIES && v < EXP_N_VIEWS);
     for (size_t i = 0; i < p->n; i++) {
         const struct exp_point *x = &p->point[i];
         double measured = x->measured[q].number, simulated = x->simulated[v][q];

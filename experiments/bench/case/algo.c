@@ -208,6 +208,7 @@ const struct exp_algo *exp_algo_at(size_t i)
 {
     const struct exp_algo *a = records;
 
+    assert(i < exp_algo_count());
     if (i >= EXP_N_ALGOS)
         return exp_algo_record(i + 1);
     while (a->members || i--)
@@ -310,6 +311,7 @@ static const struct exp_algo *find(const char *name, size_t length)
 
 const struct exp_algo *exp_algo_find(const char *name)
 {
+    assert(name);
     return find(name, strlen(name));
 }
 
@@ -357,6 +359,7 @@ static unsigned bits_of(const struct exp_algo *a)
 
 unsigned exp_algo_bit(const struct exp_algo *a)
 {
+    assert(a);
     return a->members ? 0 : bits_of(a);
 }
 
@@ -389,6 +392,7 @@ static int say_unknown(const char *list, size_t length, struct exp_why *why)
 
 int exp_algo_select(const char *list, unsigned *selected, struct exp_why *why)
 {
+    assert(selected);
     *selected = list && *list ? 0 : default_bits();
     while (list && *list) {
         size_t length = strcspn(list, ",");
@@ -587,6 +591,7 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
 
 int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, struct exp_why *why)
 {
+    assert(path);
     return conv_wisdom_start(&s->wisdom, measures ? CONV_TUNE_MEASURE : NULL, *path ? path : NULL, &s->measures,
                              CONV_REASON(why->text));
 }

@@ -31,6 +31,7 @@ uint64_t exp_phases_other_ns(const struct exp_phases *x)
 
 void exp_phases_add(struct exp_phases *sum, const struct exp_phases *x)
 {
+    assert(sum && x);
     for (int k = 0; k < CONV_N_STEP_KINDS; k++)
         sum->step_ns[k] += x->step_ns[k];
     sum->total_ns += x->total_ns;
@@ -139,6 +140,7 @@ void exp_tensors_fill(float *x, size_t bytes, uint64_t seed)
 {
     uint64_t state = seed;
 
+    assert(x || !bytes);
     for (size_t i = 0; i < bytes / sizeof(float); i++)
         x[i] = (float)((int)(exp_random_next(&state) >> 40) % (2 * AMPLITUDE + 1) - AMPLITUDE);
 }
@@ -170,6 +172,7 @@ static float factor_of(uint64_t seed)
 
 void exp_input_renew(float *x, size_t n, uint64_t seed)
 {
+    assert(x || !n);
     draw_values(x, n, &seed, factor_of(seed));
 }
 
@@ -188,6 +191,7 @@ void exp_input_change(float *x, size_t n, uint64_t seed)
     uint64_t state = ~seed, values = seed << 32 ^ seed;
     size_t n_floats;
 
+    assert(x || !n);
     for (size_t group = 0; group * LINES_PER_CHANGED * LINE_FLOATS < n; group++) {
         const size_t first = next_line(group, n, &state, &n_floats);
 
@@ -197,6 +201,7 @@ void exp_input_change(float *x, size_t n, uint64_t seed)
 
 void exp_output_spoil(float *x, size_t n)
 {
+    assert(x || !n);
     memset(x, 0xff, n * sizeof *x);
 }
 
@@ -245,6 +250,7 @@ const char *exp_count_name(enum exp_count c)
     static const char *const names[EXP_COMMON] = { "loads",        "l1_load_misses", "l2_load_misses", "l3_load_misses",
                                                    "instructions", "cycles",         "page_faults" };
 
+    assert(c < EXP_COMMON || (size_t)(c - EXP_COMMON) < ctr_n_quantities());
     return c < EXP_COMMON ? names[c] : ctr_quantity_at((size_t)(c - EXP_COMMON))->name;
 }
 
@@ -252,6 +258,7 @@ const char *exp_cache_state_name(enum exp_cache_state s)
 {
     static const char *const names[] = { "cold", "warm", "network" };
 
+    assert(s <= EXP_NETWORK);
     return names[s];
 }
 
@@ -499,6 +506,7 @@ void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES])
         [CONV_PLUGIN] = write_outside,
     };
 
+    assert(plan && (size_t)plan->algorithm < sizeof writers / sizeof *writers);
     writers[plan->algorithm](plan, text);
 }
 

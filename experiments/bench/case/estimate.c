@@ -1,5 +1,6 @@
 #include "experiments/bench/case/estimate.h"
 
+#include <assert.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
@@ -70,6 +71,7 @@ struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_c
 
 void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e)
 {
+    assert(sum && e);
     sum->issue_cycles += e->issue_cycles;
     sum->memory_cycles += e->memory_cycles;
     sum->total_cycles += e->total_cycles;

@@ -1,5 +1,6 @@
 #include "experiments/bench/course/options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,6 +311,7 @@ const char *exp_options_text(const struct exp_option *table, const void *options
     const struct exp_option *o = find_option(table, name, strlen(name), false);
     const char *value = "";
 
+    assert(table && name);
     if (o && o->kind >= EXP_OPTION_TEXT)
         memcpy(&value, (const char *)options + o->offset, sizeof value);
     return value;
@@ -320,6 +322,7 @@ unsigned exp_options_number(const struct exp_option *table, const void *options,
     const struct exp_option *o = find_option(table, name, strlen(name), false);
     unsigned value = 0;
 
+    assert(table && name);
     if (o && (o->kind == EXP_OPTION_NUMBER || o->kind == EXP_OPTION_WORD))
         memcpy(&value, (const char *)options + o->offset, sizeof value);
     return value;
@@ -356,11 +359,13 @@ static const uint64_t second_ns = 1000000000;
 
 uint64_t (*exp_clock_of(unsigned clock))(void)
 {
+    assert(clock <= EXP_CLOCK_WALL);
     return clock == EXP_CLOCK_CPU ? ctr_thread_ns : ctr_now_ns;
 }
 
 const char *exp_clock_name(unsigned clock)
 {
+    assert(clock <= EXP_CLOCK_WALL);
     return clock == EXP_CLOCK_CPU ? "CLOCK_THREAD_CPUTIME_ID" : "CLOCK_MONOTONIC";
 }
 
@@ -371,5 +376,6 @@ uint64_t exp_ruler_limit_ns(unsigned ruler, unsigned limit)
 
 struct exp_rounds exp_rounds_of(unsigned reps, size_t least, size_t most, unsigned limit)
 {
+    assert(reps || least <= most);
     return reps ? (struct exp_rounds){ reps, reps, 0 } : (struct exp_rounds){ least, most, limit * second_ns };
 }

@@ -360,6 +360,7 @@ int exp_results_path(char **path, const struct exp_results_place *p, const char 
     char *name = name_of(p, model, n);
     int err = check_machine_name(machine, why);
 
+    assert(path && p->layout && machine);
     if (!err && n == 1)
         err = check_name(p->layout, model, why);
     *path = err ? NULL : exp_format("%s/%s%s%s%s", p->results, machine, p->layout->folder, *name ? "/" : "", name);
@@ -395,6 +396,7 @@ int exp_results_open(struct exp_results *r, struct exp_why *why)
 {
     int err = r->why_untimed ? check_times(r->path, r->why_untimed, why) : 0;
 
+    assert(r && r->path);
     if (!err && r->sample)
         err = check_sample(r->path, *r->sample, why);
     if (err)
@@ -447,6 +449,7 @@ int exp_part_write(const char *folder, const char *marker, const char *key,
     struct exp_outdir dir;
     int err = exp_outdir_open(&dir, folder, marker, why);
 
+    assert(marker && key && write);
     if (err)
         return err;
     err = write(ctx, &dir, why);

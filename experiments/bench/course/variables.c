@@ -27,6 +27,7 @@ static void put(struct exp_plot_variable *variable, char *value)
 
 void exp_variables_set(struct exp_variables *v, const char *name, const char *value)
 {
+    assert(v && name && value);
     put(variable_of(v, name), exp_format("%s", value));
 }
 
@@ -35,6 +36,7 @@ void exp_variables_add(struct exp_variables *v, const char *name, const char *qu
     struct exp_plot_variable *list = variable_of(v, name);
     const char *before = list->value ? list->value : "";
 
+    assert(quote && word);
     put(list, exp_format("%s%s%s%s%s", before, *before ? " " : "", quote, word, quote));
 }
 

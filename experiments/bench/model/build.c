@@ -1,4 +1,5 @@
 /* Builds a model, layer by layer, and notes left-out entries. */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@ char *exp_shape_name(size_t number, const struct conv_problem *p)
 {
     char stride[48] = "";
 
+    assert(p);
     if (p->stride_h != 1 || p->stride_w != 1)
         exp_say(stride, sizeof stride, "_s%zux%zu", p->stride_h, p->stride_w);
     return exp_format("%02zu_%zux%zux%zu_%zu_%zux%zu%s", number, p->c, p->h, p->w, p->k, p->r, p->s, stride);

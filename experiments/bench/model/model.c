@@ -1,5 +1,6 @@
 #include "experiments/bench/model/model.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -240,6 +241,7 @@ int exp_model_check(const char *experiments_dir, const char *which, struct exp_w
     char *path = table_path(experiments_dir, which);
     int err = check_kind(which, why);
 
+    assert(which);
     if (!err && *which && strcmp(which, "all") != 0 && !exp_descriptor_begins(which)) {
         if (is_path(which))
             err = access(which, F_OK) ? exp_fail(why, -ENOENT, "there is no file '%s'", which) : 0;
@@ -611,6 +613,7 @@ size_t exp_models_next(const char *list)
 {
     const size_t blanks = strspn(list, " \t"), first = strcspn(list, ",");
 
+    assert(list);
     if (first > blanks && is_file(list + blanks, exp_text_trimmed(list + blanks, first - blanks)))
         return first;
     for (size_t length = first; list[length];) {
@@ -734,6 +737,7 @@ void exp_models_release(struct exp_models *m)
 
 void exp_problem_print(const struct conv_problem *p, FILE *out)
 {
+    assert(p && out);
 #define FIELD(member, sconv_member, name, ...) fprintf(out, "%s=%zu ", name, p->member);
 #include "kernels/shape/problem_fields.def"
 }

@@ -1,6 +1,7 @@
 /* Replays several experiments together: part of replay.h. */
 #include "experiments/bench/replay/replay.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -469,6 +470,7 @@ int exp_replay_as_asked(struct exp_experiment *e, const struct exp_replay_asked 
 
 void exp_replay_say_kept(const char *store, const struct exp_tasks_counts *counts, FILE *out)
 {
+    assert(counts && out);
     if (counts->n_tasks)
         fprintf(out, "%zu of %zu simulations from the store (STORE=%s)\n", counts->n_stored, counts->n_tasks, store);
 }

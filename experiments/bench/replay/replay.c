@@ -1,5 +1,6 @@
 #include "experiments/bench/replay/replay.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -380,6 +381,7 @@ static void simulations_free(struct simulations *s)
 
 void exp_replay_cycles(struct sim_cycles to[CONV_N_PHASES], const struct sim_clock *clock)
 {
+    assert(to && clock);
     for (unsigned p = 0; p < CONV_N_PHASES; p++) {
         const struct sim_cycles *from = &clock->phase[p];
 
@@ -522,6 +524,7 @@ double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state c
 {
     double sum = 0;
 
+    assert((layer + 1) * e->n_algos <= e->n_cases);
     for (size_t i = layer * e->n_algos; i < (layer + 1) * e->n_algos; i++) {
         if (is_replayed(e, cache, i))
             sum += case_seconds(e->setup, &e->cases[i], cache, n_threads);
@@ -634,6 +637,7 @@ double exp_replay_stream_seconds(const struct exp_experiment *e, enum exp_cache_
     size_t end = cache == EXP_NETWORK ? e->n_cases : stream + 1;
     double sum = 0;
 
+    assert(stream < exp_replay_streams(e, cache));
     for (size_t i = stream; i < end; i += e->n_algos)
         sum += is_replayed(e, cache, i) ? case_seconds(e->setup, &e->cases[i], cache, 1) : 0;
     return sum;
@@ -644,5 +648,6 @@ int exp_replay_stream(const struct exp_replay_batch *b, struct exp_experiment *e
 {
     const struct replaying r = { b, e->setup, n_threads };
 
+    assert(stream < exp_replay_streams(e, b->cache));
     return b->cache == EXP_NETWORK ? replay_network(&r, e, stream, pool) : replay_alone(&r, e, stream, pool);
 }

@@ -1,5 +1,6 @@
 #include "experiments/bench/time/measure.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -79,6 +80,7 @@ static size_t mapped(unsigned char *start, size_t bytes)
 
 void exp_cold_empty(struct exp_cold *c, const struct conv_plan *plan, const struct exp_tensors *t)
 {
+    assert(c && plan && t);
     if (c->sweep) {
         memset(c->sweep, ++c->sweep[0], c->sweep_bytes);
         return;

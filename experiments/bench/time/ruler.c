@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "experiments/bench/time/ruler.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -342,6 +343,7 @@ static double sample_peak(const struct conv_peak *peak)
 
 void exp_disturbance_begin(struct exp_disturbance *d, const char *proc, const struct conv_peak *peak)
 {
+    assert(d && proc);
     *d = (struct exp_disturbance){ .peak_before = sample_peak(peak), .median_percent = (double)NAN };
     d->start = read_all(proc);
 }
@@ -471,6 +473,7 @@ void exp_ruler_best_add(struct exp_ruler_best *b, const struct exp_mark *m)
 {
     double value[EXP_N_RULER_SCALES];
 
+    assert(b && m);
     scale_of(m, value);
     add_half(b, value, EXP_RULER_FMA, EXP_RULER_FMA_CYCLES);
     if (!(half_off(b, value, EXP_RULER_FMA, EXP_RULER_FMA_CYCLES) > 0))
@@ -481,6 +484,7 @@ double exp_ruler_off(const struct exp_ruler_best *b, const struct exp_mark *m)
 {
     double value[EXP_N_RULER_SCALES];
 
+    assert(b && m);
     scale_of(m, value);
     return fmax(half_off(b, value, EXP_RULER_FMA, EXP_RULER_FMA_CYCLES),
                 half_off(b, value, EXP_RULER_LOADS, EXP_RULER_LOADS_CYCLES));
@@ -514,6 +518,7 @@ void exp_ruler_report_add(struct exp_ruler_report *r, const struct exp_ruler_bes
 {
     size_t n_disturbed = 0;
 
+    assert(r && (mark || !n));
     for (size_t i = 0; i < n; i++) {
         n_disturbed += exp_ruler_off(b, &mark[i]) > 0;
         r->n_again += mark[i].n_again > 0;
@@ -526,6 +531,7 @@ void exp_ruler_report_add(struct exp_ruler_report *r, const struct exp_ruler_bes
 
 void exp_ruler_report_sum(struct exp_ruler_report *sum, const struct exp_ruler_report *x)
 {
+    assert(sum && x);
     sum->n_timings += x->n_timings;
     sum->n_again += x->n_again;
     sum->n_disturbed += x->n_disturbed;
@@ -536,6 +542,7 @@ void exp_ruler_report_sum(struct exp_ruler_report *sum, const struct exp_ruler_r
 
 bool exp_ruler_is_measured(const struct exp_ruler_report *r)
 {
+    assert(r);
     return 100 * r->n_lost <= EXP_RULER_MOST_LOST_PERCENT * r->n_things;
 }
 
