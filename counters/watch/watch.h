@@ -5,12 +5,12 @@
  *   copies          Copies of machine code record each access before the instruction (rewrite.awk; copies_watcher.c).
  *   the emulator    QEMU's plugin interface reports each access of an emulated program (emulator_plugin.c).
  *
- * Each of the three watchers hands every access to one stream (watch_stream_take). The stream joins pieces to whole
+ * Each of the three watchers hands every access to a stream (watch_stream_take). The stream joins pieces to whole
  * accesses, finds the buffer of the access, and hands the access to the simulator and to a trace. The watched program
- * announces its buffers and its region by marks (marker.h). A stream ends in one result (struct watch_result).
+ * announces buffers and region by marks (marker.h). A stream ends in a result (struct watch_result).
  *
  *   pieces   An emulator splits wide accesses. Pieces form one access if one instruction made the pieces: pieces of one
- *            kind that lie side by side while `executed` stands still. So a gather of neighbours counts as one access,
+ *            kind that lie side by side while `executed` stands still. A gather of neighbours thus counts as an access,
  *            and an instruction that copies memory byte by byte makes single bytes; only libraries copy byte by byte.
  *   buffers  A mark announces a buffer, or the stream learns a buffer: memory outside all known buffers that a rule's
  *            function stores to.
@@ -198,7 +198,7 @@ int watch_region_close(struct watch_region *r, bool sees_outside, char *why, siz
 
 /* Keeps every access, in order. */
 struct watch_list {
-    struct sim_expander expander; /* first: its sink takes accesses */
+    struct sim_expander expander; /* first: the sink of the list */
     struct sim_access *access;    /* [n] */
     size_t n, room;
     bool takes_prefetches; /* false: the list leaves out prefetches, because an emulator reports none */
