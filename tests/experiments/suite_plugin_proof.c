@@ -1,5 +1,5 @@
 /*
- * Checks of timed runs of plug-ins (plugin_proof.c): outputs of plain loops pass, and a single wrong element is found
+ * Checks of timed runs of plug-ins (bench/plugin/proof.c): outputs of plain loops pass, and a single wrong element is found
  * at any place. Each run has a new input. Texts and files of plug-ins are read as their authors mean them.
  */
 #include <CUnit/CUnit.h>

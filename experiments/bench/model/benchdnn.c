@@ -1,4 +1,4 @@
-/* Batch files of benchdnn: part of model_formats.h. */
+/* Batch files of benchdnn: part of formats.h. */
 #include "experiments/bench/model/formats.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* Problem descriptors of oneDNN and their fused convolutions: part of model_formats.h. */
+/* Problem descriptors of oneDNN and their fused convolutions: part of formats.h. */
 #include "experiments/bench/model/formats.h"
 
 #include <ctype.h>

@@ -30,31 +30,31 @@
 
 struct exp_descriptor {
     struct conv_problem problem; /* finished, if unsupported is NULL */
-    const char *unsupported;     /* a static text: why this is no convolution of planes; or NULL */
+    const char *unsupported;     /* a static text: why the shape is no convolution of planes; or NULL */
     size_t times;                /* at least 1 */
-    const char *name;            /* in the text that was read, without quotes and '*'; */
-    size_t name_length;          /* 0: it has none */
+    const char *name;            /* in the read text, without quotes and '*' */
+    size_t name_length;          /* 0: no name */
     const char *suffix;          /* appended to the layer's name; NULL: none */
     bool is_line;                /* has only a width: input height and filter height are 1 */
 };
 
 /*
- * Reads one descriptor; images overrides its mb, unless 0. Returns 0; -EINVAL, or as conv_problem_finish, with one line
- * in why that names what is wrong.
+ * Reads one descriptor; images overrides the descriptor's mb, unless 0. Returns 0; -EINVAL, or as conv_problem_finish,
+ * with one line in why.
  */
 int exp_descriptor_read(struct exp_descriptor *d, const char *text, size_t images, struct exp_why *why);
 
-/* Tells whether a text may be a descriptor: it begins with a size that each one has, or with groups or images. */
+/* Tells whether a text may be a descriptor: the text begins with a required size, or with groups or images. */
 bool exp_descriptor_begins(const char *text);
 
 /*
- * A depthwise convolution that oneDNN fuses with a convolution, written as the attribute dw:k3s2p1. Its input is the
- * convolution's output, and it has as many groups as channels.
+ * A depthwise convolution that oneDNN fuses with a convolution, written as the attribute dw:k3s2p1. The input is the
+ * convolution's output, with as many groups as channels.
  */
 struct exp_fused {
     size_t kernel, stride, pad; /* for height and width alike */
     bool is_known;              /* false: kernel, stride or pad could not be read */
-    bool is_f32;                /* the type of its output */
+    bool is_f32;                /* the type of the output */
 };
 
 /* Finds the next fused convolution in the attributes `text`, from `from` on. Returns the text behind it; NULL: none. */
@@ -113,9 +113,9 @@ int exp_layer_table_read(struct exp_model *m, const struct exp_table *t, struct 
 /* ---- networks ---- */
 
 /*
- * Appends the convolutions of the network whose path m has to m. Nodes that convolve otherwise, or whose shape is not
- * known, are noted as skipped, each with its name; of all others, how many there are of each operator. Returns 0, or as
- * onnx_read with one line in why.
+ * Appends the convolutions of the network at m's path to m. Special convolutions, and convolutions of unknown shape,
+ * are noted as skipped, each by name; all further nodes are counted by operator. Returns 0, or as onnx_read with one
+ * line in why.
  */
 int exp_onnx_read(struct exp_model *m, const struct exp_model_ask *ask, struct exp_why *why);
 
@@ -125,38 +125,36 @@ int exp_onnx_read(struct exp_model *m, const struct exp_model_ask *ask, struct e
 #define EXP_OTHER_TYPES "other types than fp32, which alone is supported"
 #define EXP_NOT_FORWARD "no forward pass, which alone is supported"
 
-/* Says where something stands: in a model's file, or in one that it includes. */
+/* A place in a model's file, or in an included file. */
 struct exp_model_place {
     const char *path;
     unsigned line;
 };
 
 /*
- * Appends a convolution d->times times, with the name that it brings; one without a name is called by its place and
- * shape, such as 02_64x56x56_64_3x3. Returns 0; -EINVAL for a name with control characters, or beyond 100,000 layers,
- * with one line in why.
+ * Appends a convolution d->times times, under its name; a convolution without a name is named by place and shape, such
+ * as 02_64x56x56_64_3x3. Returns 0; -EINVAL for a name with control characters, or beyond 100,000 layers, with one line
+ * in why.
  */
 int exp_model_add(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at, struct exp_why *why);
 
-/* Appends a convolution that ran: once, and without that limit, as a log is folded. */
+/* Appends a convolution of a log: once, and without the limit of layers, because logs are folded later. */
 int exp_model_add_run(struct exp_model *m, const struct exp_descriptor *d, struct exp_model_place at,
                       struct exp_why *why);
 
-/* Returns a name made of a layer's number and shape, from malloc: 02_64x56x56_64_3x3. */
+/* Returns a name from a layer's number and shape, from malloc: 02_64x56x56_64_3x3. */
 char *exp_shape_name(size_t number, const struct conv_problem *p);
 
 /* Adds a sentence to the notes on the reading of a model, for exp_model_print_notes. */
 void exp_model_note(struct exp_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says whether there are more layers than a model may have: -EINVAL with one line in why. */
+/* Checks that a model has not too many layers. Returns 0, or -EINVAL with one line in why. */
 int exp_model_check_size(const struct exp_model *m, struct exp_why *why);
 
 /* Keeps the first n layers. */
 void exp_model_shorten(struct exp_model *m, size_t n);
 
-/*
- * Notes that something was left out, and why. What a file has for the same reason is noted together. Returns 0.
- */
+/* Notes a left-out entry and the reason. Entries of one file with one reason are noted together. Returns 0. */
 int exp_model_skip(struct exp_model *m, struct exp_model_place at, const char *reason);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * A model: the convolutions of a network in network order, read from an ONNX network (experiments/onnx), from a CSV
  * table (experiments/models/README.md), from a batch file of oneDNN's benchdnn or from a log of ONEDNN_VERBOSE=1
- * (model_formats.h).
+ * (formats.h).
  *
  * Every error is one line; an error in a file has the form "path:line: column, value".
  */
@@ -68,7 +68,7 @@ int exp_model_read(struct exp_model *m, const char *path, struct exp_why *why);
 
 /*
  * Reads a model by name: "vgg16" is <experiments_dir>/models/vgg16.csv; a name with a '/' or the ending ".csv", ".txt",
- * ".log" or ".onnx" is a path; a name that begins like a descriptor (model_formats.h) is a descriptor. Returns as
+ * ".log" or ".onnx" is a path; a name that begins like a descriptor (formats.h) is a descriptor. Returns as
  * exp_model_read; -ENOENT for an unknown name, with known names in why.
  */
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why);

@@ -1,4 +1,4 @@
-/* Logs of programs that use oneDNN: part of model_formats.h. */
+/* Logs of programs that use oneDNN: part of formats.h. */
 #include "experiments/bench/model/formats.h"
 
 #include <errno.h>

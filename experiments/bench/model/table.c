@@ -1,4 +1,4 @@
-/* Layer tables: part of model_formats.h. */
+/* Layer tables: part of formats.h. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>

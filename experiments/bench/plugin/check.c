@@ -1,4 +1,4 @@
-/* The checks of a layer in a plug-in's process: part of plugin_inside.h. */
+/* The checks of a layer in a plug-in's process: part of inside.h. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <math.h>

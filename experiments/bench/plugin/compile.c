@@ -32,7 +32,7 @@ static int make_folder(const char *path)
     return mkdir(path, 0777) && errno != EEXIST ? -errno : 0;
 }
 
-/* Returns the folder of objects, from malloc: in the user's cache, or, without a home, in a temporary folder. */
+/* Returns the folder of objects, from malloc: in the user's cache, or, without a home, below /tmp. */
 static char *cache_folder(void)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -1,4 +1,4 @@
-/* The plug-in's process from inside (plugin_process.c), and the checks of a layer (plugin_check.c). */
+/* The plug-in's process from inside (process.c), and the checks of a layer (check.c). */
 #ifndef EXPERIMENTS_BENCH_PLUGIN_INSIDE_H
 #define EXPERIMENTS_BENCH_PLUGIN_INSIDE_H
 

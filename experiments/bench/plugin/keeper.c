@@ -1,5 +1,5 @@
 /*
- * The keeper of a plug-in's process: part of plugin_process.h.
+ * The keeper of a plug-in's process: part of process.h.
  *
  * The keeper is the program's child and the parent of the process. The keeper starts the process, and on request a new
  * process. When a process ends, the keeper kills all descendants of the process: an orphan becomes the keeper's child,

@@ -13,7 +13,7 @@
  * the bench's clock.
  *
  * No run helps a later run. Before each timed run, outside the clock, the input gets values that no earlier run had,
- * and the output becomes NaN. Afterwards all outputs are proven to belong to the input (plugin_proof.c). The caches are
+ * and the output becomes NaN. Afterwards all outputs are proven to belong to the input (proof.c). The caches are
  * emptied after these writes. Where caches are warm, only one line in 16 of the input is changed and of the output
  * spoiled, also for the bench's own algorithms (measure.h).
  */

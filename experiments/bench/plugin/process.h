@@ -1,7 +1,7 @@
 /*
- * The process of a plug-in, and the memory shared with the program. plugin.c is the program's side, plugin_process.c
+ * The process of a plug-in, and the memory shared with the program. plugin.c is the program's side, process.c
  * the process's side. The program sets a task and waits until the task is done. The keeper, a third process, stands
- * between program and process (plugin_keeper.c).
+ * between program and process (keeper.c).
  */
 #ifndef EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
 #define EXPERIMENTS_BENCH_PLUGIN_PROCESS_H

@@ -1,5 +1,5 @@
 /*
- * Proves that a timed run computed its output: part of plugin_inside.h.
+ * Proves that a timed run computed its output: part of inside.h.
  *
  * The weighted sum of a plane's outputs equals the sum of the filter's elements times weighted sums of inputs. So
  * checking the outputs of all filters costs about as much as convolving with a single filter. A weight is the product
