@@ -471,7 +471,6 @@ int conv_backend_run(struct conv_backend *backend, const struct conv_run *run)
 {
     int err = 0;
 
-    assert(run->n >= 1);
     if (backend->run)
         return backend->run(backend, run);
     for (struct conv_run r = *run; r.n && !err; r.step.goes_on = true) {
