@@ -215,7 +215,7 @@ const char *net_stream_source(const struct net_stream *s, size_t step)
     const struct net_conv *conv = s->net->step[step].conv;
 
     assert(step < s->net->n_steps);
-    return conv && conv->plan.algorithm == CONV_PLUGIN    ? "recorded of its own code"
+    return conv && conv->plan.algorithm == CONV_PLUGIN     ? "recorded of its own code"
            : conv                                          ? "replay of its plan"
            : s->emitters->of[step].what == OP_EMITTED_CODE ? "its own code"
                                                            : "a model: inputs once, outputs once";

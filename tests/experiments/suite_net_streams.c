@@ -261,7 +261,8 @@ static void test_counters(void)
     by.timed.net = f.net;
     CU_ASSERT_FATAL(!net_load(f.net, &f.why));
     net_fill_inputs(f.net, 1);
-    test_check(!net_study_count(&s, &o, &f.why) && !*by.counted.missing.text, "%s%s", f.why.text, by.counted.missing.text);
+    test_check(!net_study_count(&s, &o, &f.why) && !*by.counted.missing.text, "%s%s", f.why.text,
+               by.counted.missing.text);
     for (size_t i = 0; by.counted.value && i < f.net->n_steps * NET_N_COUNTED; i++) {
         const double x = by.counted.value[i];
 

@@ -18,14 +18,10 @@
 
 static struct op_trial make_unary(void)
 {
-    static const char *const ops[] = { "Relu",        "LeakyRelu", "HardSigmoid",
-                                       "HardSwish",   "Sigmoid",   "Exp",
-                                       "Abs",         "Neg",       "Sqrt",  "Reciprocal",
-                                       "Elu",         "Selu",      "Celu",
-                                       "Softplus",    "Log",       "Tanh",
-                                       "Erf",         "Floor",     "Clip",
-                                       "Round",       "Shrink",    "Gelu",
-                                       "Mish",        "Swish" };
+    static const char *const ops[] = { "Relu", "LeakyRelu", "HardSigmoid", "HardSwish",  "Sigmoid", "Exp",
+                                       "Abs",  "Neg",       "Sqrt",        "Reciprocal", "Elu",     "Selu",
+                                       "Celu", "Softplus",  "Log",         "Tanh",       "Erf",     "Floor",
+                                       "Clip", "Round",     "Shrink",      "Gelu",       "Mish",    "Swish" };
     static const char *const with_alpha = " LeakyRelu HardSigmoid Elu Selu Celu Swish ";
     struct op_trial t = op_trial_begin(ops[rng_below(COUNT(ops))], 24);
     int64_t dim[OP_TRIAL_MOST];
