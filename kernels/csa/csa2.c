@@ -111,7 +111,6 @@ static double parts(double whole, double part)
 
 double csa2_share_beyond(double bytes, double capacity_bytes)
 {
-    assert(bytes >= 0 && capacity_bytes >= 0);
     return fmin(1, fmax(0, (bytes / capacity_bytes - fits_share) / (overflows_share - fits_share)));
 }
 

@@ -221,7 +221,7 @@ void sim_clock_step(struct sim_clock *clock, unsigned phase, const struct sim_wo
     struct sim_cycles c = { 0 };
     const struct step s = look(clock, phase);
 
-    assert(phase < SIM_MAX_PHASES && w->operations >= 0 && w->macs >= 0 && w->loops >= 0);
+    assert(phase < SIM_MAX_PHASES && w);
     issue(clock->machine, &s, w, &c);
     wait_for_loads(clock->machine, &s, w, &c);
     wait_for_stores(clock->machine, &s, &c);

@@ -56,7 +56,6 @@ int sim_shadow_new(struct sim_shadow **out, uint64_t n_lines)
 {
     struct sim_shadow *s = calloc(1, sizeof *s);
 
-    assert(n_lines && n_lines < UINT32_MAX / LOG_CAPACITIES - LOG_LEAST);
     *out = NULL;
     if (!s)
         return -ENOMEM;

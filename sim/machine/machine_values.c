@@ -1,5 +1,4 @@
 /* Checks and stores the values of keys. */
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -284,7 +283,6 @@ int sim_value_set(const struct sim_place *at, const struct sim_key *key, const c
 {
     void *member = (char *)target + key->offset;
 
-    assert(*text && strlen(text) <= SIM_MAX_LINE_CHARS);
     switch (key->kind) {
     case SIM_KEY_COUNT:
         return set_count(at, key, text, member);

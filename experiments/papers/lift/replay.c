@@ -41,7 +41,6 @@ int lift_replayer_new(struct lift_replayer **replayer, const struct sim_machine 
     struct lift_replayer *r = exp_new(1, sizeof *r);
     int err;
 
-    assert(part->counted > 0);
     r->machine = sim_machine_first_levels(m, SIMULATED_LEVELS);
     r->part = *part;
     r->whole = *m;
