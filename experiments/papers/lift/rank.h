@@ -57,7 +57,7 @@ int lift_rank(struct lift_ranking_work *w, struct exp_why *why);
 
 void lift_rank_release(struct lift_ranking_work *w);
 
-/* Tells how long so many points take, of a single thread of a usual computer. */
+/* Estimates the seconds of replaying n points, for one thread of a usual computer. */
 double lift_rank_seconds(size_t n_points);
 
 /* Judges costs[n] by times[n], in any order: NaN, where one is not known, leaves a pair out. */
