@@ -1,76 +1,10 @@
-#include "experiments/run/run.h"
+#include "experiments/run/verdict_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/text.h"
-
-/* ---- numbers ---- */
-
-static double sum_of(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure q)
-{
-    double sum = 0;
-
-    for (size_t l = 0; l < v->n_layers; l++)
-        sum += x->layer[l].of[q].number;
-    return sum;
-}
-
-static double share_percent(const struct exp_verdict_layer *x, enum measure part)
-{
-    return 100 * x->of[part].number / x->of[M_measured_steps_ns].number;
-}
-
-static double sum_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure part)
-{
-    return 100 * sum_of(v, x, part) / sum_of(v, x, M_measured_steps_ns);
-}
-
-static double to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure q)
-{
-    return sum_of(v, x, q) / sum_of(v, &v->reference, q);
-}
-
-static double layer_to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t layer,
-                                 enum measure q)
-{
-    return x->layer[layer].of[q].number / v->reference.layer[layer].of[q].number;
-}
-
-static bool is_compared(const struct exp_verdict_variant *x)
-{
-    return !isnan(x->speedup.value);
-}
-
-/* Returns the layer with the least (sign -1) or greatest (1) speed-up; n_layers without a speed-up. */
-static size_t extreme_layer(const struct exp_verdict *v, const struct exp_verdict_variant *x, int sign)
-{
-    size_t found = v->n_layers;
-
-    for (size_t l = 0; l < v->n_layers; l++) {
-        double value = x->layer[l].speedup.value;
-
-        if (!isnan(value) && (found == v->n_layers || sign * value > sign * x->layer[found].speedup.value))
-            found = l;
-    }
-    return found;
-}
-
-/* Counts the layers on a side (1, 0, -1); a layer without a number is on no side. */
-static size_t count_side(const struct exp_verdict *v, const struct exp_verdict_variant *x, int side)
-{
-    size_t n = 0;
-
-    for (size_t l = 0; l < v->n_layers; l++)
-        n += !isnan(x->layer[l].speedup.value) && exp_ratio_side(&x->layer[l].speedup) == side;
-    return n;
-}
-
-static size_t count_compared(const struct exp_verdict *v, const struct exp_verdict_variant *x)
-{
-    return count_side(v, x, 1) + count_side(v, x, 0) + count_side(v, x, -1);
-}
 
 /* ---- words ---- */
 
@@ -106,8 +40,8 @@ static const char *layers_word(size_t n)
 
 static void say_extreme(const struct exp_verdict *v, const struct exp_verdict_variant *x, int sign, FILE *out)
 {
-    size_t l = extreme_layer(v, x, sign);
-    double packing = share_percent(&x->layer[l], M_measured_lowering_ns);
+    size_t l = verdict_extreme_layer(v, x, sign);
+    double packing = verdict_layer_percent(&x->layer[l], M_measured_lowering_ns);
 
     fprintf(out, "%s %.2f", v->layer[l], x->layer[l].speedup.value);
     if (!isnan(packing))
@@ -116,9 +50,9 @@ static void say_extreme(const struct exp_verdict *v, const struct exp_verdict_va
 
 static void say_layers(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    size_t n = count_compared(v, x), lost = count_side(v, x, -1), open = count_side(v, x, 0);
+    size_t n = verdict_count_compared(v, x), lost = verdict_count_side(v, x, -1), open = verdict_count_side(v, x, 0);
 
-    fprintf(out, "is faster in %zu of %zu %s", count_side(v, x, 1), n, layers_word(n));
+    fprintf(out, "is faster in %zu of %zu %s", verdict_count_side(v, x, 1), n, layers_word(n));
     if (lost)
         fprintf(out, ", slower in %zu", lost);
     if (open)
@@ -127,7 +61,7 @@ static void say_layers(const struct exp_verdict *v, const struct exp_verdict_var
 
 static void say_extremes(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    if (count_compared(v, x) < 2)
+    if (verdict_count_compared(v, x) < 2)
         return;
     fprintf(out, EXP_LABEL, "layers");
     fprintf(out, "slowest against %s: ", v->reference.name);
@@ -140,10 +74,11 @@ static void say_extremes(const struct exp_verdict *v, const struct exp_verdict_v
 /* Says why: the parts of the time, beside the reference's. */
 static void say_parts(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    double packing = sum_percent(v, x, M_measured_lowering_ns), kernel = sum_percent(v, x, M_measured_kernel_ns);
-    double its_packing = sum_percent(v, &v->reference, M_measured_lowering_ns);
-    double its_kernel = sum_percent(v, &v->reference, M_measured_kernel_ns),
-           kernels = to_reference(v, x, M_measured_kernel_ns);
+    double packing = verdict_percent(v, x, M_measured_lowering_ns),
+           kernel = verdict_percent(v, x, M_measured_kernel_ns);
+    double its_packing = verdict_percent(v, &v->reference, M_measured_lowering_ns);
+    double its_kernel = verdict_percent(v, &v->reference, M_measured_kernel_ns),
+           kernels = verdict_to_reference(v, x, M_measured_kernel_ns);
 
     if (isnan(packing) || isnan(kernel))
         return;
@@ -158,55 +93,6 @@ static void say_parts(const struct exp_verdict *v, const struct exp_verdict_vari
 
 /* ---- misses ---- */
 
-/* A simulation: the loads, and the misses of the first level. */
-struct view {
-    enum measure loads, misses;
-    const char *words; /* before and after the machine's name */
-    const char *more;
-};
-
-static const struct view as_it_is = { M_simulated_loads, M_simulated_misses_at, "simulated on", "" },
-                         alone = { M_simulated_alone_loads, M_alone_misses_at, "simulated, caches of", " alone" },
-                         with_all = { M_simulated_loads, M_simulated_misses_at, "simulated,", " as it is" };
-
-static enum measure misses_of(const struct view *view, size_t level)
-{
-    return (enum measure)(view->misses + level);
-}
-
-/* Tells whether a layer was simulated for a variant and for the reference. */
-static bool has_misses(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t layer)
-{
-    return v->n_levels && !isnan(layer_to_reference(v, x, layer, M_simulated_misses_at));
-}
-
-static size_t count_simulated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
-{
-    size_t n = 0;
-
-    for (size_t l = 0; l < v->n_layers; l++)
-        n += has_misses(v, x, l);
-    return n;
-}
-
-/* Sums a quantity of `of` over the layers simulated for x. */
-static double sum_beside(const struct exp_verdict *v, const struct exp_verdict_variant *x,
-                         const struct exp_verdict_variant *of, enum measure q)
-{
-    double sum = 0;
-
-    for (size_t l = 0; l < v->n_layers; l++)
-        sum += has_misses(v, x, l) ? of->layer[l].of[q].number : 0;
-    return sum;
-}
-
-/* Returns the misses of `of` in % of the loads, over the layers simulated for x. */
-static double percent_of_loads(const struct exp_verdict *v, const struct exp_verdict_variant *x,
-                               const struct exp_verdict_variant *of, const struct view *view, size_t level)
-{
-    return 100 * sum_beside(v, x, of, misses_of(view, level)) / sum_beside(v, x, of, view->loads);
-}
-
 /* Prints a rate with at least two digits. */
 static void put_percent(double percent, FILE *out)
 {
@@ -214,11 +100,12 @@ static void put_percent(double percent, FILE *out)
 }
 
 /* Says both rates, and the misses in proportion to the reference's, unless there are too few to compare. */
-static void say_level(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct view *view,
+static void say_level(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct verdict_view *view,
                       size_t level, FILE *out)
 {
-    const double own = percent_of_loads(v, x, x, view, level), its = percent_of_loads(v, x, &v->reference, view, level);
-    const enum measure misses = misses_of(view, level);
+    const double own = verdict_percent_of_loads(v, x, x, view, level),
+                 its = verdict_percent_of_loads(v, x, &v->reference, view, level);
+    const enum measure misses = verdict_misses_of(view, level);
 
     const bool are_few = exp_misses_are_few(own, its);
 
@@ -230,13 +117,14 @@ static void say_level(const struct exp_verdict *v, const struct exp_verdict_vari
         fprintf(out, ")");
     else
         fprintf(out, ": %.2f times as many as %s",
-                sum_beside(v, x, x, misses) / sum_beside(v, x, &v->reference, misses), v->reference.name);
+                verdict_sum_beside(v, x, x, misses) / verdict_sum_beside(v, x, &v->reference, misses),
+                v->reference.name);
 }
 
-static void say_view(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct view *view,
+static void say_view(const struct exp_verdict *v, const struct exp_verdict_variant *x, const struct verdict_view *view,
                      FILE *out)
 {
-    const size_t n = count_simulated(v, x);
+    const size_t n = verdict_count_simulated(v, x);
 
     fprintf(out, EXP_LABEL "%s %s%s", "misses", view->words, v->machine, view->more);
     if (n < v->n_layers)
@@ -249,52 +137,21 @@ static void say_view(const struct exp_verdict *v, const struct exp_verdict_varia
     fputc('\n', out);
 }
 
-static bool is_simulated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
-{
-    return count_simulated(v, x) > 0;
-}
-
 static void say_misses(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     const bool is_explained = x->why_not_timed && !v->why_not_timed; /* a failed variant: one reason is enough */
-    const bool has_some = is_simulated(v, x);
+    const bool has_some = verdict_is_simulated(v, x);
 
     if (has_some && v->has_two_views)
-        say_view(v, x, &alone, out);
+        say_view(v, x, &verdict_alone, out);
     if (has_some)
-        say_view(v, x, v->has_two_views ? &with_all : &as_it_is, out);
+        say_view(v, x, v->has_two_views ? &verdict_with_all : &verdict_as_it_is, out);
     if (x->why_not_simulated && !is_explained)
         fprintf(out, EXP_LABEL "%s: %s\n", "misses", has_some ? "the others are not simulated" : "not simulated",
                 x->why_not_simulated);
 }
 
 /* ---- estimates ---- */
-
-static double estimate_of(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure cycles)
-{
-    return 1 / to_reference(v, x, cycles);
-}
-
-static bool has_estimates(const struct exp_verdict *v)
-{
-    return !isnan(sum_of(v, &v->reference, M_waiting_cycles));
-}
-
-static bool is_checked(const struct exp_verdict *v, const struct exp_verdict_variant *x)
-{
-    return is_compared(x) && !v->why_no_check;
-}
-
-/* Tells whether the simulated core has a clock: cycles then replace the estimates. */
-static bool has_clock(const struct exp_verdict *v)
-{
-    return !isnan(sum_of(v, &v->reference, M_simulated_cycles));
-}
-
-static bool has_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x)
-{
-    return !isnan(to_reference(v, x, M_simulated_cycles));
-}
 
 static const char *estimate_words(enum measure cycles)
 {
@@ -310,7 +167,7 @@ static struct exp_accuracy accuracy(const struct exp_verdict *v, const struct ex
     struct exp_accuracy a;
 
     for (size_t l = 0; l < v->n_layers; l++)
-        pair[l] = (struct exp_accuracy_pair){ 1 / layer_to_reference(v, x, l, cycles), x->layer[l].speedup };
+        pair[l] = (struct exp_accuracy_pair){ 1 / verdict_layer_to_reference(v, x, l, cycles), x->layer[l].speedup };
     a = exp_accuracy_of(pair, v->n_layers);
     free(pair);
     return a;
@@ -323,7 +180,7 @@ static void say_checked(const struct exp_verdict *v, const struct exp_verdict_va
     const char *how = cycles == M_simulated_cycles ? "simulated" : "estimated";
 
     fprintf(out, EXP_LABEL, how);
-    exp_accuracy_say(&a, how, estimate_of(v, x, cycles), estimate_words(cycles), x->speedup, out);
+    exp_accuracy_say(&a, how, verdict_estimate(v, x, cycles), estimate_words(cycles), x->speedup, out);
     fprintf(out, "\n");
 }
 
@@ -369,7 +226,7 @@ static void say_cycles_errors(const struct exp_verdict *v, FILE *out)
 
 static double clock_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t part)
 {
-    return 100 * sum_of(v, x, (enum measure)part) / sum_of(v, x, M_simulated_cycles);
+    return 100 * verdict_sum(v, x, (enum measure)part) / verdict_sum(v, x, M_simulated_cycles);
 }
 
 /* Names a part of the cycles; a level has the machine's own name. */
@@ -416,13 +273,13 @@ static void say_parts_of_clock(const struct exp_verdict *v, const struct exp_ver
 /* Says where a variant takes fewer cycles than the reference, and where more. */
 static void say_differences(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    const double whole = sum_of(v, &v->reference, M_simulated_cycles), sum = sum_of(v, x, M_simulated_cycles);
+    const double whole = verdict_sum(v, &v->reference, M_simulated_cycles), sum = verdict_sum(v, x, M_simulated_cycles);
     double fewer[EXP_N_CLOCK_PARTS], more[EXP_N_CLOCK_PARTS];
 
     for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++) {
         const enum measure part = (enum measure)(M_simulated_computing_cycles + i);
 
-        more[i] = 100 * (sum_of(v, x, part) - sum_of(v, &v->reference, part)) / whole;
+        more[i] = 100 * (verdict_sum(v, x, part) - verdict_sum(v, &v->reference, part)) / whole;
         fewer[i] = -more[i];
     }
     fprintf(out, "%s takes %.0f %% %s simulated cycles than %s", x->name, fabs(100 * (sum / whole - 1)),
@@ -443,8 +300,8 @@ static void say_why(const struct exp_verdict *v, const struct exp_verdict_varian
             "%.0f %% of %s's cycles are im2col, packing and clearing, of which it waits for memory %.0f %%; %.0f %% of "
             "%s's. ",
             clock_percent(v, base, M_simulated_around_cycles), base->name,
-            100 * sum_of(v, base, M_simulated_around_memory_cycles) /
-                fmax(1, sum_of(v, base, M_simulated_around_cycles)),
+            100 * verdict_sum(v, base, M_simulated_around_memory_cycles) /
+                fmax(1, verdict_sum(v, base, M_simulated_around_cycles)),
             clock_percent(v, x, M_simulated_around_cycles), x->name);
     say_parts_of_clock(v, base, out);
     fprintf(out, "; ");
@@ -454,33 +311,33 @@ static void say_why(const struct exp_verdict *v, const struct exp_verdict_varian
 
 static void say_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    if (is_checked(v, x))
+    if (verdict_is_checked(v, x))
         say_checked(v, x, M_simulated_cycles, out);
     else
-        fprintf(out, EXP_LABEL "%.2f %s; unproven, see below\n", "simulated", estimate_of(v, x, M_simulated_cycles),
-                estimate_words(M_simulated_cycles));
+        fprintf(out, EXP_LABEL "%.2f %s; unproven, see below\n", "simulated",
+                verdict_estimate(v, x, M_simulated_cycles), estimate_words(M_simulated_cycles));
     say_why(v, x, out);
 }
 
 static bool is_estimated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
 {
-    return has_estimates(v) && !isnan(estimate_of(v, x, M_waiting_cycles));
+    return verdict_has_estimates(v) && !isnan(verdict_estimate(v, x, M_waiting_cycles));
 }
 
 static void say_estimates(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    if (has_cycles(v, x)) {
+    if (verdict_has_cycles(v, x)) {
         say_cycles(v, x, out);
         return;
     }
-    if (has_clock(v) && x->why_no_cycles && is_simulated(v, x))
+    if (verdict_has_clock(v) && x->why_no_cycles && verdict_is_simulated(v, x))
         fprintf(out, EXP_LABEL "not available: %s\n", "simulated", x->why_no_cycles);
     if (!is_estimated(v, x))
         return;
-    if (!is_checked(v, x)) {
+    if (!verdict_is_checked(v, x)) {
         fprintf(out, EXP_LABEL "%.2f %s, %.2f %s; unproven, see below\n", "estimated",
-                estimate_of(v, x, M_issue_cycles), estimate_words(M_issue_cycles), estimate_of(v, x, M_waiting_cycles),
-                estimate_words(M_waiting_cycles));
+                verdict_estimate(v, x, M_issue_cycles), estimate_words(M_issue_cycles),
+                verdict_estimate(v, x, M_waiting_cycles), estimate_words(M_waiting_cycles));
         return;
     }
     say_checked(v, x, M_issue_cycles, out);
@@ -496,8 +353,8 @@ static void say_unproven(const struct exp_verdict *v, FILE *out)
     for (size_t i = 0; i < v->n_variants; i++) {
         const struct exp_verdict_variant *x = &v->variant[i];
 
-        are_cycles = are_cycles || (!is_checked(v, x) && has_cycles(v, x));
-        are_estimates = are_estimates || (!is_checked(v, x) && !has_cycles(v, x) && is_estimated(v, x));
+        are_cycles = are_cycles || (!verdict_is_checked(v, x) && verdict_has_cycles(v, x));
+        are_estimates = are_estimates || (!verdict_is_checked(v, x) && !verdict_has_cycles(v, x) && is_estimated(v, x));
     }
     if (are_cycles)
         fprintf(out,
@@ -541,7 +398,7 @@ static void say_conversions(const struct exp_verdict *v, const struct exp_verdic
     fprintf(out,
             EXP_LABEL "images are converted outside of its times: %.3f ms before, %.3f ms behind; its times: %.3f ms",
             "conversions", x->convert_ns[0] / 1e6, x->convert_ns[1] / 1e6, timed_ns(v, x, x) / 1e6);
-    if (count_compared(v, x)) {
+    if (verdict_count_compared(v, x)) {
         fputs("; ", out);
         put_with_conversions(v, x, out);
     }
@@ -553,7 +410,7 @@ static void say_conversions(const struct exp_verdict *v, const struct exp_verdic
 /* Prints the result of a variant that runs only some layers. */
 static void say_some_layers(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    const size_t n = count_compared(v, x);
+    const size_t n = verdict_count_compared(v, x);
 
     fprintf(out, "does %zu of %zu %s, there ", n, v->n_layers, layers_word(v->n_layers));
     put_ratio(&x->part, out);
@@ -565,14 +422,14 @@ static void say_some_layers(const struct exp_verdict *v, const struct exp_verdic
 static void say_variant(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     fprintf(out, "\n%s (%s) ", x->label, x->name);
-    if (is_compared(x)) {
+    if (verdict_is_compared(x)) {
         say_layers(v, x, out);
         fprintf(out, ", ");
         put_ratio(&x->speedup, out);
         fprintf(out, " for the model: %s %s\n", side_words(exp_ratio_side(&x->speedup)), v->reference.name);
         say_extremes(v, x, out);
         say_parts(v, x, out);
-    } else if (count_compared(v, x) && isfinite(x->part.value)) {
+    } else if (verdict_count_compared(v, x) && isfinite(x->part.value)) {
         say_some_layers(v, x, out);
     } else {
         fprintf(out, "was not timed against %s: %s\n", v->reference.name, why_not_timed(v, x));
@@ -580,31 +437,6 @@ static void say_variant(const struct exp_verdict *v, const struct exp_verdict_va
     say_conversions(v, x, out);
     say_misses(v, x, out);
     say_estimates(v, x, out);
-}
-
-static const struct exp_verdict_variant *fastest(const struct exp_verdict *v)
-{
-    const struct exp_verdict_variant *best = NULL;
-
-    for (size_t i = 0; i < v->n_variants; i++) {
-        if (is_compared(&v->variant[i]) && (!best || v->variant[i].speedup.value > best->speedup.value))
-            best = &v->variant[i];
-    }
-    return best;
-}
-
-/* The variant with the least of a quantity over the whole model. */
-static const struct exp_verdict_variant *least(const struct exp_verdict *v, enum measure q)
-{
-    const struct exp_verdict_variant *best = NULL;
-
-    for (size_t i = 0; i < v->n_variants; i++) {
-        double sum = sum_of(v, &v->variant[i], q);
-
-        if (!isnan(sum) && (!best || sum < sum_of(v, best, q)))
-            best = &v->variant[i];
-    }
-    return best;
 }
 
 static void say_timed_answer(const struct exp_verdict *v, const struct exp_verdict_variant *best, FILE *out)
@@ -640,25 +472,26 @@ static void say_fastest(const char *label, const char *reference, double speedup
 /* Without times, names the variant with the fewest simulated cycles, or else with the fewest misses. */
 static void say_untimed_answer(const struct exp_verdict *v, FILE *out)
 {
-    const struct exp_verdict_variant *few = least(v, M_alone_misses_at), *fast = least(v, M_simulated_cycles);
+    const struct exp_verdict_variant *few = verdict_least(v, M_alone_misses_at),
+                                     *fast = verdict_least(v, M_simulated_cycles);
 
     fprintf(out, "whether anything is faster than %s was not measured: %s\n", v->reference.label,
             why_not_timed(v, NULL));
-    if (fast && has_clock(v)) {
+    if (fast && verdict_has_clock(v)) {
         fprintf(out, "By simulated cycles alone, on %s: ", v->machine);
-        say_fastest(fast->label, v->reference.label, estimate_of(v, fast, M_simulated_cycles), out);
+        say_fastest(fast->label, v->reference.label, verdict_estimate(v, fast, M_simulated_cycles), out);
         fputs(". No time has confirmed this.\n", out);
-    } else if (few && is_simulated(v, few)) {
+    } else if (few && verdict_is_simulated(v, few)) {
         fprintf(out, "By simulated misses alone, on %s%s: the best is %s, ", v->machine,
                 v->has_two_views ? " (its caches alone, nothing prefetched)" : "", few->label);
-        say_level(v, few, &alone, 0, out);
+        say_level(v, few, &verdict_alone, 0, out);
         fputs(". Fewer misses need not be less time.\n", out);
     }
 }
 
 static void say_answer(const struct exp_verdict *v, FILE *out)
 {
-    const struct exp_verdict_variant *best = fastest(v);
+    const struct exp_verdict_variant *best = verdict_fastest(v);
 
     fprintf(out, "VERDICT for %s (%zu %s): ", v->model, v->n_layers, v->n_layers == 1 ? "convolution" : "convolutions");
     if (best)
@@ -743,17 +576,17 @@ static void put_quotient(const struct exp_verdict *v, const struct exp_verdict_v
     if (exp_misses_are_few(layer_percent(&x->layer[l], level), layer_percent(&v->reference.layer[l], level)))
         fprintf(out, " %6s", "few");
     else
-        put_number(" %*.2f", 6, layer_to_reference(v, x, l, misses_of(&as_it_is, level)), out);
+        put_number(" %*.2f", 6, verdict_layer_to_reference(v, x, l, verdict_misses_of(&verdict_as_it_is, level)), out);
 }
 
 static void put_estimates(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t l, FILE *out)
 {
-    if (has_clock(v)) {
-        put_number(" %*.2f", 9, 1 / layer_to_reference(v, x, l, M_simulated_cycles), out);
+    if (verdict_has_clock(v)) {
+        put_number(" %*.2f", 9, 1 / verdict_layer_to_reference(v, x, l, M_simulated_cycles), out);
         return;
     }
-    for (int q = M_issue_cycles; q <= M_waiting_cycles && has_estimates(v); q++)
-        put_number(" %*.2f", 8, 1 / layer_to_reference(v, x, l, (enum measure)q), out);
+    for (int q = M_issue_cycles; q <= M_waiting_cycles && verdict_has_estimates(v); q++)
+        put_number(" %*.2f", 8, 1 / verdict_layer_to_reference(v, x, l, (enum measure)q), out);
 }
 
 static void put_row(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t l, FILE *out)
@@ -771,9 +604,9 @@ static void put_row(const struct exp_verdict *v, const struct exp_verdict_varian
     fprintf(out, " %-14.14s", x->name);
     put_number(" %*.2f", 6, at->speedup.value, out);
     fprintf(out, " %-14s %-6s", span, side_word(&at->speedup));
-    put_number(" %*.0f", 8, share_percent(at, M_measured_lowering_ns), out);
-    put_number(" %*.0f", 8, share_percent(at, M_measured_kernel_ns), out);
-    put_number(" %*.2f", 9, layer_to_reference(v, x, l, M_measured_kernel_ns), out);
+    put_number(" %*.0f", 8, verdict_layer_percent(at, M_measured_lowering_ns), out);
+    put_number(" %*.0f", 8, verdict_layer_percent(at, M_measured_kernel_ns), out);
+    put_number(" %*.2f", 9, verdict_layer_to_reference(v, x, l, M_measured_kernel_ns), out);
     for (size_t i = 0; i < v->n_levels; i++)
         put_quotient(v, x, l, i, out);
     put_estimates(v, x, l, out);
@@ -788,17 +621,17 @@ static void put_heading(const struct exp_verdict *v, FILE *out)
     fprintf(out, "\n%-24s %9.9s %-14s %6s %-14s %-6s %17s %*s", "", v->reference.name, "", "", "", "", "% of its time",
             (int)(9 + 7 * v->n_levels), compared);
     fprintf(out,
-            has_clock(v)       ? " %9s\n"
-            : has_estimates(v) ? " %17s\n"
-                               : "\n",
-            has_clock(v) ? "simulated" : "estimated x if");
+            verdict_has_clock(v)       ? " %9s\n"
+            : verdict_has_estimates(v) ? " %17s\n"
+                                       : "\n",
+            verdict_has_clock(v) ? "simulated" : "estimated x if");
     fprintf(out, "%-24s %9s %-14s %6s %-14s %-6s %8s %8s %9s", "layer", "ms", "variant", "x", "[low, high]", "",
             "packing", "kernels", "kernels");
     for (size_t i = 0; i < v->n_levels; i++)
         fprintf(out, " %6.6s", v->level[i]);
-    if (has_clock(v))
+    if (verdict_has_clock(v))
         fprintf(out, " %9s", "x");
-    else if (has_estimates(v))
+    else if (verdict_has_estimates(v))
         fprintf(out, " %8s %8s", "all hit", "all wait");
     fprintf(out, "\n");
 }
@@ -821,7 +654,7 @@ static void put_rows(const struct exp_verdict *v, FILE *out)
 static bool is_anything_known(const struct exp_verdict *v)
 {
     for (size_t i = 0; i < v->n_variants; i++) {
-        if (count_compared(v, &v->variant[i]) || is_simulated(v, &v->variant[i]))
+        if (verdict_count_compared(v, &v->variant[i]) || verdict_is_simulated(v, &v->variant[i]))
             return true;
     }
     return false;

@@ -1,0 +1,165 @@
+#include "experiments/run/verdict_numbers.h"
+
+#include <math.h>
+
+/* ---- numbers ---- */
+
+double verdict_sum(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure q)
+{
+    double sum = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        sum += x->layer[l].of[q].number;
+    return sum;
+}
+
+double verdict_layer_percent(const struct exp_verdict_layer *x, enum measure part)
+{
+    return 100 * x->of[part].number / x->of[M_measured_steps_ns].number;
+}
+
+double verdict_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure part)
+{
+    return 100 * verdict_sum(v, x, part) / verdict_sum(v, x, M_measured_steps_ns);
+}
+
+double verdict_to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure q)
+{
+    return verdict_sum(v, x, q) / verdict_sum(v, &v->reference, q);
+}
+
+double verdict_layer_to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t layer,
+                                  enum measure q)
+{
+    return x->layer[layer].of[q].number / v->reference.layer[layer].of[q].number;
+}
+
+bool verdict_is_compared(const struct exp_verdict_variant *x)
+{
+    return !isnan(x->speedup.value);
+}
+
+size_t verdict_extreme_layer(const struct exp_verdict *v, const struct exp_verdict_variant *x, int sign)
+{
+    size_t found = v->n_layers;
+
+    for (size_t l = 0; l < v->n_layers; l++) {
+        double value = x->layer[l].speedup.value;
+
+        if (!isnan(value) && (found == v->n_layers || sign * value > sign * x->layer[found].speedup.value))
+            found = l;
+    }
+    return found;
+}
+
+size_t verdict_count_side(const struct exp_verdict *v, const struct exp_verdict_variant *x, int side)
+{
+    size_t n = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        n += !isnan(x->layer[l].speedup.value) && exp_ratio_side(&x->layer[l].speedup) == side;
+    return n;
+}
+
+size_t verdict_count_compared(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    return verdict_count_side(v, x, 1) + verdict_count_side(v, x, 0) + verdict_count_side(v, x, -1);
+}
+
+/* ---- misses ---- */
+
+const struct verdict_view verdict_as_it_is = { M_simulated_loads, M_simulated_misses_at, "simulated on", "" },
+                          verdict_alone = { M_simulated_alone_loads, M_alone_misses_at, "simulated, caches of",
+                                            " alone" },
+                          verdict_with_all = { M_simulated_loads, M_simulated_misses_at, "simulated,", " as it is" };
+
+enum measure verdict_misses_of(const struct verdict_view *view, size_t level)
+{
+    return (enum measure)(view->misses + level);
+}
+
+/* Tells whether a layer was simulated for a variant and for the reference. */
+static bool has_misses(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t layer)
+{
+    return v->n_levels && !isnan(verdict_layer_to_reference(v, x, layer, M_simulated_misses_at));
+}
+
+size_t verdict_count_simulated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    size_t n = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        n += has_misses(v, x, l);
+    return n;
+}
+
+double verdict_sum_beside(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                          const struct exp_verdict_variant *of, enum measure q)
+{
+    double sum = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        sum += has_misses(v, x, l) ? of->layer[l].of[q].number : 0;
+    return sum;
+}
+
+double verdict_percent_of_loads(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                                const struct exp_verdict_variant *of, const struct verdict_view *view, size_t level)
+{
+    return 100 * verdict_sum_beside(v, x, of, verdict_misses_of(view, level)) /
+           verdict_sum_beside(v, x, of, view->loads);
+}
+
+bool verdict_has_estimates(const struct exp_verdict *v)
+{
+    return !isnan(verdict_sum(v, &v->reference, M_waiting_cycles));
+}
+
+bool verdict_has_clock(const struct exp_verdict *v)
+{
+    return !isnan(verdict_sum(v, &v->reference, M_simulated_cycles));
+}
+
+bool verdict_has_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    return !isnan(verdict_to_reference(v, x, M_simulated_cycles));
+}
+
+double verdict_estimate(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure cycles)
+{
+    return 1 / verdict_to_reference(v, x, cycles);
+}
+
+const struct exp_verdict_variant *verdict_fastest(const struct exp_verdict *v)
+{
+    const struct exp_verdict_variant *best = NULL;
+
+    for (size_t i = 0; i < v->n_variants; i++) {
+        if (verdict_is_compared(&v->variant[i]) && (!best || v->variant[i].speedup.value > best->speedup.value))
+            best = &v->variant[i];
+    }
+    return best;
+}
+
+const struct exp_verdict_variant *verdict_least(const struct exp_verdict *v, enum measure q)
+{
+    const struct exp_verdict_variant *best = NULL;
+
+    for (size_t i = 0; i < v->n_variants; i++) {
+        double sum = verdict_sum(v, &v->variant[i], q);
+
+        if (!isnan(sum) && (!best || sum < verdict_sum(v, best, q)))
+            best = &v->variant[i];
+    }
+    return best;
+}
+
+bool verdict_is_simulated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    return verdict_count_simulated(v, x) > 0;
+}
+
+bool verdict_is_checked(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    return verdict_is_compared(x) && !v->why_no_check;
+}
