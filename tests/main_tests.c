@@ -106,6 +106,7 @@
     X(calibrate) \
     X(timing) \
     X(verdict) \
+    X(screen) \
     X(validate) \
     X(sequence) \
     X(op_streams) \

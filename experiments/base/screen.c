@@ -76,6 +76,12 @@ void exp_screen_cell(struct exp_screen *s, enum exp_tone tone, const char *forma
     row->cell[row->n++].tone = tone;
 }
 
+void exp_screen_block(struct exp_screen *s, char *lines)
+{
+    free(s->block);
+    s->block = lines;
+}
+
 void exp_screen_open(struct exp_screen *s, const char *format, ...)
 {
     char *text;
@@ -86,7 +92,7 @@ void exp_screen_open(struct exp_screen *s, const char *format, ...)
 
 void exp_screen_next(struct exp_screen *s, const char *command, const char *purpose)
 {
-    char *text = exp_format("%-48s %s", command, purpose);
+    char *text = exp_format("%-57s %s", command, purpose);
 
     exp_text_clean(text);
     add(&s->end, &s->n_ends, s->n_ends && strcmp(s->end[s->n_ends - 1].label, "open") != 0 ? " " : "next", text,
@@ -279,19 +285,40 @@ static void print_table(const struct printer *p, const struct exp_screen *s, siz
         fprintf(p->out, "... and %zu more rows (MORE=1)\n", s->n_rows - n);
 }
 
+/* Prints one of several answers, without notes and table. */
+static void print_brief(const struct printer *p, const struct exp_screen *s)
+{
+    if (s->title)
+        print_wrapped(p, s->title, 0, EXP_PLAIN);
+    for (size_t i = 0; i < s->n_lines; i++) {
+        if (!*s->line[i].label && s->line[i].tone == EXP_STRONG)
+            print_line(p, &s->line[i]);
+    }
+    for (size_t i = 0; i < s->n_ends; i++)
+        print_line(p, &s->end[i]);
+    fputc('\n', p->out);
+}
+
 void exp_screen_print(const struct exp_screen *s, const struct exp_terminal *terminal, FILE *out)
 {
     const struct printer p = { terminal, out };
     const size_t used =
         (s->title ? 2 : 0) + count_lines(terminal, s->line, s->n_lines) + 1 + count_lines(terminal, s->end, s->n_ends);
 
+    if (s->is_brief) {
+        print_brief(&p, s);
+        return;
+    }
     if (s->title) {
         print_wrapped(&p, s->title, 0, EXP_PLAIN);
         fputc('\n', out);
     }
     for (size_t i = 0; i < s->n_lines; i++)
         print_line(&p, &s->line[i]);
-    print_table(&p, s, used < EXP_SCREEN_LINES ? EXP_SCREEN_LINES - used : 0);
+    if (s->block)
+        fprintf(out, "\n%s", s->block);
+    else
+        print_table(&p, s, used < EXP_SCREEN_LINES ? EXP_SCREEN_LINES - used : 0);
     if (s->n_ends)
         fputc('\n', out);
     for (size_t i = 0; i < s->n_ends; i++)
@@ -319,5 +346,6 @@ void exp_screen_release(struct exp_screen *s)
     release_lines(s->line, s->n_lines);
     release_lines(s->end, s->n_ends);
     free(s->title);
+    free(s->block);
     *s = (struct exp_screen){ 0 };
 }

@@ -50,6 +50,8 @@ struct exp_screen {
     size_t n_lines;
     struct exp_screen_row *row; /* the first row is the table's head */
     size_t n_rows;
+    char *block;                 /* lines that the user asked for, in place of the table; NULL */
+    bool is_brief;               /* one of several answers: title, headlines and place are printed alone */
     struct exp_screen_line *end; /* where the results are, and the next commands */
     size_t n_ends;
 };
@@ -71,6 +73,9 @@ void exp_screen_note(struct exp_screen *s, const char *label, const char *format
 void exp_screen_row(struct exp_screen *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void exp_screen_cell(struct exp_screen *s, enum exp_tone tone, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Replaces the table by lines of any number, from malloc, which the screen owns. */
+void exp_screen_block(struct exp_screen *s, char *lines);
 
 /* Adds a line of the end: the page or folder of the results, or a command and its purpose. */
 void exp_screen_open(struct exp_screen *s, const char *format, ...) __attribute__((format(printf, 2, 3)));

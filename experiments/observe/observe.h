@@ -170,6 +170,16 @@ void exp_observe_print(const struct exp_observed *o, const struct exp_experiment
  */
 void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes);
 
+/*
+ * Counts the observed cases, and the cases whose loads and load misses of every level equal the replay's. A case with an
+ * equal case before it is not counted.
+ */
+struct exp_observe_agreement {
+    size_t n_observed, n_equal;
+};
+
+struct exp_observe_agreement exp_observe_agreement(const struct exp_observed *o);
+
 /* Says in one line the observer and the observed kernels. */
 void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes);
 

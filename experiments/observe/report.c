@@ -586,6 +586,32 @@ static void say_differences(const struct exp_observed *o, char *text, size_t byt
     exp_say_more(text, bytes, ".");
 }
 
+static bool equals_replay(const struct exp_observed *o, const struct exp_observation *x)
+{
+    const struct loads a = loads_of(&x->seen->stats), b = loads_of(x->replayed);
+
+    for (size_t l = 0; l < exp_n_level_names(machine_of(o)); l++) {
+        if (a.misses[l] != b.misses[l])
+            return false;
+    }
+    return a.n == b.n;
+}
+
+struct exp_observe_agreement exp_observe_agreement(const struct exp_observed *o)
+{
+    struct exp_observe_agreement a = { 0 };
+
+    for (size_t i = 0; o->observation && i < o->experiment.n_cases; i++) {
+        const struct exp_observation *x = &o->observation[i];
+
+        if (*x->why_not || x->same_as != i)
+            continue;
+        a.n_observed++;
+        a.n_equal += equals_replay(o, x);
+    }
+    return a;
+}
+
 void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes)
 {
     const struct summary s = summary_of(o);

@@ -154,7 +154,8 @@ struct answer {
     struct exp_verdict v;
     struct exp_verdict_variant variant[MOST_VARIANTS];
     const char **layer;
-    char where[128], how[512], disturbance[400], planned_levels[200], notes[640], picks[512], prefetchers[2048];
+    char computer[96], where[128], how[512], disturbance[400], planned_levels[200], notes[640], picks[512],
+        prefetchers[2048];
     char *elsewhere;
 };
 
@@ -263,9 +264,14 @@ static void say_where(struct answer *a, const struct sim_machine *m)
 
 static void describe(struct answer *a, const struct exp_report *r)
 {
-    char cpu[96], ruled[160] = "";
+    char ruled[160] = "";
+    const char *cpu = a->computer;
 
-    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    ctr_hostinfo_cpu(a->computer, sizeof a->computer);
+    a->v.computer = a->computer;
+    a->v.cache = exp_cache_state_name(r->cache);
+    a->v.n_rounds = r->info->n_rounds;
+    a->v.ended = r->info->end == EXP_END_STOOD ? NULL : exp_end_text(r->info->end);
     exp_say(a->how, sizeof a->how, "Measured on %s%s: one thread, %s caches, the fastest quarter of %zu rounds; %s.",
             ctr_is_emulated() ? "an emulator, whose times say nothing about the CPU that it imitates, " : "", cpu,
             exp_cache_state_name(r->cache), r->info->n_rounds, exp_end_text(r->info->end));
@@ -362,5 +368,14 @@ void exp_answer_print_last(const struct exp_report *r, FILE *out)
 
     fill(&a, r);
     exp_verdict_print_last(&a.v, MOST_ROWS, out);
+    release(&a);
+}
+
+void exp_answer_screen(const struct exp_report *r, struct exp_screen *s)
+{
+    struct answer a;
+
+    fill(&a, r);
+    exp_verdict_screen(&a.v, s);
     release(&a);
 }

@@ -4,6 +4,7 @@
  * passes the options on.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ struct options {
     const char *model, *layers, *input, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
         *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan, *columns;
     unsigned batch, links, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
-        observe_limit, launcher, plugin_limit, plugin_threads, most_macs;
+        observe_limit, launcher, plugin_limit, plugin_threads, most_macs, more;
     bool asks_guest;
 };
 
@@ -298,6 +299,40 @@ static int observe(struct session *s, struct exp_progress *progress)
     return err;
 }
 
+static struct exp_report report_of(const struct session *s)
+{
+    return (struct exp_report){
+        .e = &s->experiment,
+        .info = &s->info,
+        .experiments_dir = EXP_EXPERIMENTS_DIR,
+        .commit = s->options.commit,
+        .cache = (enum exp_cache_state)s->options.cache,
+        .is_timed = !s->why_not_timed,
+        .clock = exp_clock_name(s->options.clock),
+        .why_elsewhere = *s->why_elsewhere.text ? s->why_elsewhere.text : NULL,
+        .observed = s->observed_in_short,
+    };
+}
+
+/* Says the measured answer as soon as there are times, above the progress of what follows. */
+static void say_first(const struct session *s, struct exp_progress *progress)
+{
+    const struct exp_report report = report_of(s);
+    struct exp_total total[EXP_MAX_ALGO_RECORDS];
+    const size_t n = exp_totals(&report, total);
+    const struct exp_total *best = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(total[i].algo, exp_algo_base()->name) != 0 && !isnan(total[i].speedup.value) &&
+            (!best || total[i].speedup.value > best->speedup.value))
+            best = &total[i];
+    }
+    if (best)
+        exp_progress_note(progress, "measured: %s is %.2f times as fast as %s [%.2f, %.2f]; the simulation follows",
+                          exp_algo_find(best->algo)->label, best->speedup.value, exp_algo_base()->label,
+                          best->speedup.low, best->speedup.high);
+}
+
 static int run_all(struct session *s)
 {
     const struct options *o = &s->options;
@@ -318,6 +353,8 @@ static int run_all(struct session *s)
     if (s->observed.mode == EXP_OBSERVE_AUTO)
         exp_progress_limit(progress, EXP_WORK_OBSERVE, s->options.observe_limit);
     err = measure(s, progress);
+    if (!err)
+        say_first(s, progress);
     if (!err)
         err = exp_replay_as_asked(&s->experiment, &asked, progress, &s->replayed, &s->why);
     if (!err)
@@ -418,21 +455,6 @@ static int draw(void *session)
 }
 
 /* ---- the whole ---- */
-
-static struct exp_report report_of(const struct session *s)
-{
-    return (struct exp_report){
-        .e = &s->experiment,
-        .info = &s->info,
-        .experiments_dir = EXP_EXPERIMENTS_DIR,
-        .commit = s->options.commit,
-        .cache = (enum exp_cache_state)s->options.cache,
-        .is_timed = !s->why_not_timed,
-        .clock = exp_clock_name(s->options.clock),
-        .why_elsewhere = *s->why_elsewhere.text ? s->why_elsewhere.text : NULL,
-        .observed = s->observed_in_short,
-    };
-}
 
 static int write_counted(struct session *s)
 {
@@ -571,6 +593,49 @@ static int answer(void *session)
     return 0;
 }
 
+/* Proposes what the user has not asked: another machine, and a kernel of the user's. */
+static void screen_next(const struct session *s, struct exp_screen *screen)
+{
+    char *machine = exp_format("make experiment MODEL=%s MACHINE=clx4208", s->options.model);
+    bool has_plugins = false;
+
+    for (size_t a = 0; a < s->experiment.n_algos; a++)
+        has_plugins |= s->experiment.cases[a].algo->plugin != NULL;
+    if (!strcmp(s->setup.machine.name, "host"))
+        exp_screen_next(screen, machine, "the paper's Xeon");
+    if (!has_plugins)
+        exp_screen_next(screen, "make plugin NAME=mine", "your own kernel beside it");
+    exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
+    free(machine);
+}
+
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+    const struct exp_report report = report_of(s);
+
+    const struct exp_observe_agreement replay = exp_observe_agreement(&s->observed);
+
+    exp_answer_screen(&report, screen);
+    if (replay.n_observed)
+        exp_screen_note(screen, "replay",
+                        "the observed accesses of the real code are those of the replay in %zu of %zu shapes",
+                        replay.n_equal, replay.n_observed);
+    screen->is_brief = s->is_of_several;
+    if (*s->options.columns) {
+        char *lines;
+        size_t bytes;
+        FILE *out = exp_memory_open(&lines, &bytes);
+
+        exp_columns_print(s->options.columns, &report, out);
+        fclose(out);
+        exp_screen_block(screen, lines);
+    }
+    exp_screen_open(screen, "%s/report.html", s->results.path);
+    if (!s->is_of_several)
+        screen_next(s, screen);
+}
+
 static void release(void *session)
 {
     struct session *s = session;
@@ -616,7 +681,8 @@ static int run_each(struct session *s, const struct exp_models *models)
     for (size_t i = 0; i < models->n && !exp_interrupted(); i++) {
         int one;
 
-        printf("%s==== model %zu of %zu: %s\n\n", i ? "\n" : "", i + 1, models->n, models->model[i].name);
+        if (s->options.more)
+            printf("%s==== model %zu of %zu: %s\n\n", i ? "\n" : "", i + 1, models->n, models->model[i].name);
         one = run_one_of(s, models->model[i].path);
         if (one && exp_interrupted())
             return one;
@@ -704,6 +770,7 @@ static const struct exp_option options[] = {
              "columns of layers.csv to print for each layer and algorithm, such as layer,algo,simulated_cycles "
              "(results/columns.md lists the columns; default: none)",
              columns, ""),
+    EXP_MORE_OPTION,
     EXP_STORE_OPTION,
     EXP_CLUSTER_OPTIONS,
     EXP_FOLDER("RESULTS",
@@ -752,6 +819,7 @@ const struct exp_question question_experiment = {
     .draw = draw,
     .add_page = exp_page_add,
     .answer = answer,
+    .screen = fill_screen,
     .query = print_guest,
     .run = run,
     .release = release,

@@ -8,6 +8,7 @@
 
 #include "experiments/base/error.h"
 #include "experiments/base/plot.h"
+#include "experiments/base/screen.h"
 #include "experiments/bench/case/cycles.h"
 #include "experiments/measure/measure.h"
 #include "experiments/show/counts.h"
@@ -68,6 +69,7 @@ int exp_figures_draw(const struct exp_figures *f, exp_plot_report_fn report, voi
  */
 void exp_answer_print(const struct exp_report *r, FILE *out);
 void exp_answer_print_last(const struct exp_report *r, FILE *out);
+void exp_answer_screen(const struct exp_report *r, struct exp_screen *s);
 
 /*
  * The answer of an experiment, in sentences: whether each variant is faster than the reference, for the model and layer
@@ -113,6 +115,10 @@ struct exp_verdict {
     const char *model, *machine; /* the layer table; the simulated machine */
     const char *where;           /* where a speed-up holds: "on this computer, with plans for clx4208" */
     const char *how;             /* one line: on which computer and how times were measured */
+    const char *computer;        /* this computer's CPU */
+    const char *cache;           /* the state of the caches before each run: "cold" */
+    const char *ended;           /* how timing ended; NULL: the ratios no longer changed */
+    size_t n_rounds;             /* of the layer with the fewest */
     const char *disturbance;     /* of the computer meanwhile, beginning with "quiet" or "disturbed"; NULL: unknown */
     const char *why_not_timed;   /* why nothing was timed; NULL */
     const char *why_no_parts;    /* why the reference's packing and micro-kernels are unknown; NULL */
@@ -139,6 +145,12 @@ struct exp_verdict {
  * layer and variant.
  */
 void exp_verdict_print(const struct exp_verdict *v, size_t most_rows, FILE *out);
+
+/*
+ * Fills the screen of the answer: the headline, the reasons, and a table of layers, where a model of many layers has
+ * layers of similar names in one row.
+ */
+void exp_verdict_screen(const struct exp_verdict *v, struct exp_screen *s);
 
 /* Prints the verdict for a terminal, with the sentences last. */
 void exp_verdict_print_last(const struct exp_verdict *v, size_t most_rows, FILE *out);

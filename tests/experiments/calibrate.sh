@@ -57,7 +57,7 @@ if [ "$status" -eq 0 ]; then
     cat "$dir/machine.cfg" >"$work/h.cfg"
     check "the machine cannot be simulated" "$calibrate" "MACHINE=$work/h.cfg" "PATTERNS=$dir/patterns.csv" ROWS=no >"$work/out"
     check "what was measured is not compared: $(cat "$work/out")" grep -q '% of [0-9]*; target' "$work/out"
-    host() { "$experiment" MODEL=tests/data/three.csv LAYERS=pointwise TIMING=0 OBSERVE=0 "RESULTS=$work/results" 2>/dev/null; }
+    host() { "$experiment" MORE=1 MODEL=tests/data/three.csv LAYERS=pointwise TIMING=0 OBSERVE=0 "RESULTS=$work/results" 2>/dev/null; }
     host >"$work/out"
     check "the experiment does not use it: $(grep '^machine' "$work/out")" \
         grep -qE '^machine host: caches from hwloc; latencies calibrated on 20[0-9-]+;' "$work/out"

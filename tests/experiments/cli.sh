@@ -359,7 +359,7 @@ loads() { columns "$1" layer algo simulated_loads; }
 run() { # run NAME ARGUMENTS...: succeeds; its output is in $work/NAME.out
     local name=$1
     shift
-    if ! "$experiment" MODEL=tests/data/three.csv MACHINE=toy RULER=0 "RESULTS=$work/$name" "$@" >"$work/$name.out" 2>"$work/err"; then
+    if ! "$experiment" MORE=1 MODEL=tests/data/three.csv MACHINE=toy RULER=0 "RESULTS=$work/$name" "$@" >"$work/$name.out" 2>"$work/err"; then
         bad "$*: $(tail -2 "$work/err")"
         return 1
     fi
@@ -662,7 +662,7 @@ several() {
     refuses "unknown model 'vgg61'" "MODEL=$work/first.csv,vgg61"
     refuses "two tables are called 'three'" MODEL=tests/data/three.csv,tests/data/three.csv
     refuses "no layer of googlenet matches 'nosuch'" MODEL=all LAYERS=nosuch
-    "$experiment" "$list" MACHINE=toy TIMING=0 OBSERVE=0 STORE=no "RESULTS=$work/several" >"$work/out" 2>"$work/err"
+    "$experiment" MORE=1 "$list" MACHINE=toy TIMING=0 OBSERVE=0 STORE=no "RESULTS=$work/several" >"$work/out" 2>"$work/err"
     status=$?
     check "a list of models: $(tail -n 1 "$work/err")" [ "$status" -eq 0 ]
     check "the models of a list are not told apart" [ "$(grep '^====' "$work/out" | paste -sd ' ')" = \
@@ -741,7 +741,7 @@ prefetchers() { # prefetchers FOLDER: what a run on zen3 left
     check "a row for each of six prefetchers" [ "$(grep -cv '^#' "$1/prefetchers.csv")" -eq $((1 + 3 * 5 * 6)) ]
     check "the verdict says what is covered" grep -q ' prefetches bring so many in time (prefetchers.csv): base [0-9]* % (stream [0-9]*, .*, software [0-9]*, late' <(unwrapped "$1/verdict.txt")
     for _ in kept taken; do
-        "$experiment" MODEL=tests/data/three.csv MACHINE=zen3 TIMING=0 OBSERVE=0 "STORE=$work/picks.sqlite" ALGO=auto "RESULTS=$work/stored" >"$work/out" 2>"$work/err"
+        "$experiment" MORE=1 MODEL=tests/data/three.csv MACHINE=zen3 TIMING=0 OBSERVE=0 "STORE=$work/picks.sqlite" ALGO=auto "RESULTS=$work/stored" >"$work/out" 2>"$work/err"
         check "kept counts of prefetchers: exit status $?" alike "$1/prefetchers.csv" "$work/stored/zen3/three/prefetchers.csv" columns_but '^there'
     done
     check "... come from the store" grep -q '^15 of 15 simulations from the store' "$work/out"

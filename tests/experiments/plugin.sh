@@ -195,7 +195,7 @@ done
 
 # ---- some layers ----
 
-quick=(MACHINE=host OBSERVE=0 REPS=1 RULER=0 "PLUGIN_LIMIT=$limit")
+quick=(MORE=1 MACHINE=host OBSERVE=0 REPS=1 RULER=0 "PLUGIN_LIMIT=$limit")
 dir=$work/results/host/three
 run "$(list pointwise crashes_elsewhere is_wrong_elsewhere right)"
 check "what does one layer is told by that: $(unwrapped "$dir/verdict.txt" | grep -o 'points (points).\{90\}')" \

@@ -175,7 +175,7 @@ check "configurations differ" [ "$(cut -d' ' -f6- "$work/all" | sort -u | wc -l)
 # where there is a core.
 experiment=${BUILD:-build}/experiment
 replays() { # replays MACHINE ARGUMENTS...: prints all tables
-    "$experiment" "RESULTS=$work/results" "$three" "MACHINE=$1" TIMING=0 OBSERVE=0 ALGO=auto "${@:2}" >"$work/out" 2>"$work/err" </dev/null || return
+    "$experiment" MORE=1 "RESULTS=$work/results" "$three" "MACHINE=$1" TIMING=0 OBSERVE=0 ALGO=auto "${@:2}" >"$work/out" 2>"$work/err" </dev/null || return
     grep -v '^# ' "$work/results/$1/three"/*.csv
 }
 for run in toy:cold:15 toy:network:5 zen3:cold:15; do

@@ -19,7 +19,7 @@ PATH=$work/fake:$PATH
 run() { # run NAME ARGUMENTS...: succeeds; its results are in $work/NAME
     local name=$1
     shift
-    "$experiment" OBSERVE=0 STORE=no RULER=0 CORE=Haswell "RESULTS=$work/$name" "$@" >"$work/$name.out" 2>"$work/err" </dev/null && ok && return
+    "$experiment" MORE=1 OBSERVE=0 STORE=no RULER=0 CORE=Haswell "RESULTS=$work/$name" "$@" >"$work/$name.out" 2>"$work/err" </dev/null && ok && return
     bad "$*: $(tail -n 2 "$work/err")"
     return 1
 }

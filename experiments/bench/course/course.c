@@ -14,6 +14,7 @@
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/model/formats.h"
 #include "experiments/bench/course/options_shared.h"
+#include "experiments/bench/course/output.h"
 #include "kernels/emit/plan_json.h"
 
 /* ---- the project's folder ---- */
@@ -260,6 +261,11 @@ static const char *option(const struct course *c, const char *name)
     return exp_options_text(c->question->options, options_of(c), name);
 }
 
+static unsigned number(const struct course *c, const char *name)
+{
+    return exp_options_number(c->question->options, options_of(c), name);
+}
+
 static bool has_results(const struct course *c)
 {
     return c->question->place && c->question->results_at && !results_of(c)->leaves_none;
@@ -359,7 +365,33 @@ static int answer(const struct course *c)
     return err ? exp_fail(why_of(c), err, "out of memory for the verdict") : 0;
 }
 
-static int finish(const struct course *c)
+static void print_screen(const struct course *c)
+{
+    const struct exp_terminal terminal = exp_terminal_of(stdout);
+    struct exp_screen screen = { 0 };
+
+    c->question->screen(c->session, &screen);
+    exp_screen_print(&screen, &terminal, stdout);
+    exp_screen_release(&screen);
+}
+
+/* Moves the results into place and answers. With a screen, the results have the whole output, too. */
+static int conclude(const struct course *c, struct exp_output *output)
+{
+    int err = output->own < 0 ? 0 : answer(c);
+
+    if (!err && output->own >= 0)
+        err = exp_output_write(output, &results_of(c)->dir, why_of(c));
+    if (!err)
+        err = exp_results_commit(results_of(c), why_of(c));
+    if (err || output->own < 0)
+        return err ? err : answer(c);
+    exp_output_restore(output);
+    print_screen(c);
+    return 0;
+}
+
+static int finish(const struct course *c, struct exp_output *output)
 {
     const struct exp_question *q = c->question;
     int err = write_results(c), drawn, paged;
@@ -368,18 +400,11 @@ static int finish(const struct course *c)
         return err;
     drawn = draw(c);
     paged = q->add_page ? q->add_page(results_of(c), exp_question_program(q)) : do_part(c, q->page);
-    err = exp_results_commit(results_of(c), why_of(c));
-    if (!err)
-        err = answer(c);
+    err = conclude(c, output);
     return err ? err : exp_program_drawn(drawn ? drawn : paged, why_of(c));
 }
 
 /* ---- tasks, and jobs of a cluster ---- */
-
-static unsigned number(const struct course *c, const char *name)
-{
-    return exp_options_number(c->question->options, options_of(c), name);
-}
 
 static struct exp_crew *crew_of(const struct course *c)
 {
@@ -531,10 +556,19 @@ static int work(const struct course *c)
     return err || !jobs || !jobs->tasks ? err : do_tasks(c);
 }
 
+/* Tells whether the user sees a screen; with MORE=1, the user sees the whole output. */
+static bool has_screen(const struct course *c)
+{
+    return c->question->screen && !number(c, "MORE") && has_results(c) && !is_launched(c);
+}
+
 static int follow(const struct course *c)
 {
+    struct exp_output output = { .own = -1, .file = -1 };
     int err = take_share(c);
 
+    if (!err && has_screen(c))
+        err = exp_output_divert(&output, why_of(c));
     if (!err)
         err = do_part(c, c->question->prepare);
     if (!err)
@@ -543,7 +577,10 @@ static int follow(const struct course *c)
         err = open_results(c);
     if (!err)
         err = work(c);
-    return err || !has_results(c) ? err : finish(c);
+    if (!err && has_results(c))
+        err = finish(c, &output);
+    exp_output_restore(&output);
+    return err;
 }
 
 static void release(const struct course *c)

@@ -9,6 +9,7 @@
 
 #include "experiments/base/stats.h"
 #include "experiments/bench/course/options.h"
+#include "experiments/bench/course/output.h"
 
 /* ---- the subject ---- */
 
@@ -143,6 +144,11 @@
              "2/8: only the third of eight shares of the work, kept in STORE; no tables (default: everything)", share, \
              ""),                                                                                                      \
         EXP_NUMBER("SHARES", "jobs of the cluster (default 8)", shares, 8, 1, 1000)
+
+#define EXP_MORE_OPTION                                                                                                \
+    EXP_WORD("MORE",                                                                                                   \
+             "1: print everything at once, as " EXP_OUTPUT_FILE " has it (default 0: the answer on one screen)", more, \
+             0, "0", "1")
 
 /* ---- values set by the Makefile ---- */
 

@@ -13,6 +13,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/progress.h"
 #include "experiments/base/record.h"
+#include "experiments/base/screen.h"
 #include "experiments/base/tasks.h"
 #include "experiments/bench/course/options.h"
 
@@ -116,6 +117,12 @@ struct exp_question {
     /* Says which results came from the store, after naming the results' folder; of a share, the only output. */
     void (*say_kept)(const void *session, FILE *out);
     int (*answer)(void *session); /* says where the results are, and the answer; NULL: `what`, folder and verdict */
+
+    /*
+     * Fills the screen of the answer: the user's output, unless MORE=1 asks for the whole output (EXP_MORE_OPTION). NULL:
+     * the whole output is the user's.
+     */
+    void (*screen)(const void *session, struct exp_screen *s);
 
     /* Finds wrong names before any build for the question; NULL: exp_check_names (course.h). */
     int (*check)(const struct exp_question *q, const void *options, struct exp_why *why);

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The screens of all questions, beside those in tests/golden/screens. Machines are simulated and kernels named, so that the numbers are
+# every computer's. UPDATE=1 writes the screens anew, to be read before they are committed.
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+program=$build/experiment
+. tests/check.bash
+golden=tests/golden/screens
+
+screen() { # screen NAME QUESTION ARGUMENTS...: the question's output is the screen NAME, of at most 25 lines and 100 columns
+    local name=$1 question=$2
+    shift 2
+    "$build/$question" "RESULTS=$work/results" "$@" >"$work/out" 2>"$work/err" </dev/null
+    check "$name: exit status $?: $(tail -1 "$work/err")" [ -s "$work/out" ]
+    sed -i "s#$work/##g" "$work/out"
+    check "$name: more than 25 lines: $(wc -l <"$work/out")" [ "$(wc -l <"$work/out")" -le 25 ]
+    check "$name: more than 100 columns: $(LC_ALL=C.UTF-8 grep -E '.{101}' "$work/out" | head -1)" [ -z "$(LC_ALL=C.UTF-8 grep -E '.{101}' "$work/out")" ]
+    [ -z "${UPDATE-}" ] || cp "$work/out" "$golden/$name.txt"
+    check "$name: $(diff "$golden/$name.txt" "$work/out" | sed -n 2,5p)" cmp -s "$golden/$name.txt" "$work/out"
+}
+
+# zen3 has a core, so that cycles are compared; clx4208 has none: misses are.
+fixed=(CORE=Haswell TIMING=0 OBSERVE=0 STORE=no)
+screen experiment experiment MODEL=tests/data/three.csv MACHINE=zen3 UKR=f32_16x24__avx512 "${fixed[@]}"
+screen experiment_misses experiment MODEL=tests/data/three.csv MACHINE=clx4208 UKR=f32_16x24__avx512 "${fixed[@]}"
+screen experiment_layers experiment MODEL=squeezenet MACHINE=zen3 UKR=f32_16x24__avx512 "${fixed[@]}"
+screen experiment_models experiment MODEL=tests/data/three.csv,experiments/models/polydl/alexnet.csv MACHINE=zen3 UKR=f32_16x24__avx512 "${fixed[@]}"
+screen experiment_columns experiment MODEL=tests/data/three.csv MACHINE=zen3 LAYERS=pointwise UKR=f32_16x24__avx512 COLUMNS=layer,algo,simulated_cycles "${fixed[@]}"
+
+# A pipe that closes early is no error.
+"$program" MODEL=tests/data/three.csv MACHINE=zen3 UKR=f32_16x24__avx512 "RESULTS=$work/results" "${fixed[@]}" 2>"$work/err" | head -2 >"$work/out"
+check "| head: exit status ${PIPESTATUS[0]}: $(cat "$work/err")" [ "${PIPESTATUS[0]}" -eq 0 ]
+check "output.txt lacks the verdict" grep -q '^VERDICT' "$work/results/zen3/three/output.txt"
+"$program" MODEL=tests/data/three.csv MACHINE=zen3 UKR=f32_16x24__avx512 MORE=1 "RESULTS=$work/results" "${fixed[@]}" >"$work/out" 2>"$work/err"
+check "MORE=1 lacks the verdict" grep -q '^VERDICT' "$work/out"
+finish
