@@ -224,8 +224,8 @@ static void say_simulated_why(const struct subject *s, char *text, size_t bytes)
         }
     }
     if (fabs(largest) >= 1)
-        exp_say(text, bytes, "by simulation, %s %.0f %% of the cycles of %s on %s",
-                largest > 0 ? "it saves" : "it adds", fabs(largest), s->v->reference.name, names[most]);
+        exp_say(text, bytes, "by simulation, %s spends %.0f %% of %s's cycles %s on %s than %s", s->best->name,
+                fabs(largest), s->v->reference.name, largest > 0 ? "less" : "more", names[most], s->v->reference.name);
 }
 
 static void say_why(const struct subject *s, struct exp_screen *screen)

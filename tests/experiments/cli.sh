@@ -316,7 +316,7 @@ kills() {
     files=$(ls "$kept")
     for signal in TERM KILL HUP KILL TERM KILL; do
         i=$((i + 1))
-        "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 ALGO=sconv "RESULTS=$work/kept" >/dev/null 2>&1 </dev/null &
+        "$experiment" MORE=1 MODEL=tests/data/three.csv MACHINE=toy TIMING=0 ALGO=sconv "RESULTS=$work/kept" >/dev/null 2>&1 </dev/null &
         sleep "$(awk -v seed="$RANDOM" 'BEGIN { srand(seed); print rand() * 0.8 }')"
         kill -$signal $! 2>/dev/null
         wait $! 2>/dev/null
