@@ -224,8 +224,9 @@ static void say_simulated_why(const struct subject *s, char *text, size_t bytes)
         }
     }
     if (fabs(largest) >= 1)
-        exp_say(text, bytes, "by simulation, %s spends %.0f %% of %s's cycles %s on %s than %s", s->best->name,
-                fabs(largest), s->v->reference.name, largest > 0 ? "less" : "more", names[most], s->v->reference.name);
+        exp_say(text, bytes, "by simulation, %s cost%s %s %s than %s: %.0f %% of %s's cycles", names[most],
+                most == EXP_PART_CALLS || most == EXP_PART_PACKING ? "" : "s", s->best->name,
+                largest > 0 ? "less" : "more", s->v->reference.name, fabs(largest), s->v->reference.name);
 }
 
 static void say_why(const struct subject *s, struct exp_screen *screen)
