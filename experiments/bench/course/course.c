@@ -11,6 +11,7 @@
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
 #include "experiments/base/slurm.h"
+#include "experiments/base/text.h"
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/model/formats.h"
 #include "experiments/bench/course/options_shared.h"
@@ -417,20 +418,6 @@ static bool is_launched(const struct course *c)
     return c->question->jobs && number(c, "LAUNCHER") == EXP_LAUNCH_SLURM && !crew_of(c)->n_shares;
 }
 
-static struct exp_slurm_request request_of(const struct course *c)
-{
-    const struct exp_question *q = c->question;
-    char *const *argv;
-
-    memcpy(&argv, c->session + q->argv_at, sizeof argv);
-    return (struct exp_slurm_request){ .argv = argv,
-                                       .name = exp_question_program(q),
-                                       .has_threads = q->jobs->has_threads,
-                                       .needs = q->jobs->needs,
-                                       .words = option(c, "SLURM"),
-                                       .n_shares = number(c, "SHARES") };
-}
-
 static int open_store(const struct course *c)
 {
     struct exp_crew *crew = crew_of(c);
@@ -441,26 +428,85 @@ static int open_store(const struct course *c)
     return err;
 }
 
-/* Has one job do the whole run, including the results. */
-static int launch_run(const struct course *c)
+/* Merges the stores of the jobs. The store of one job for everything is not needed again. */
+static int merge_parts(const struct course *c, const struct exp_slurm *s, struct exp_why *why)
 {
-    const struct exp_slurm_request request = request_of(c);
-    int err = open_store(c);
+    int err = 0;
 
-    exp_results_release(results_of(c));
-    results_of(c)->leaves_none = true;
-    return err ? err : exp_slurm_run_whole(&request, crew_of(c)->store, why_of(c));
+    for (unsigned i = 0; i < (s->n_shares ? s->n_shares : 1) && !err; i++) {
+        char *path = exp_format("%s%u.sqlite", s->part, i);
+        size_t n;
+
+        if (!access(path, F_OK))
+            err = exp_store_merge(crew_of(c)->store, path, &n, why);
+        if (!err && !s->n_shares)
+            unlink(path);
+        free(path);
+    }
+    return err;
 }
 
-/* Has jobs do the tasks without a result. */
-static int launch_tasks(const struct course *c, const struct exp_tasks *tasks, double seconds)
+/* Tells whether tasks have no results. */
+static int are_tasks_left(const struct course *c, const struct exp_tasks *tasks, bool *are_left)
 {
-    const struct exp_crew *crew = crew_of(c);
-    const struct exp_question_jobs *jobs = c->question->jobs;
-    const struct exp_slurm slurm = { request_of(c), crew->store,    tasks,  jobs->doing,
-                                     jobs->results, crew->progress, seconds };
+    const size_t n = exp_tasks_first(tasks, tasks->n_jobs);
+    int64_t *id = exp_new(n, sizeof *id);
+    struct exp_store_states states;
+    int err = exp_store_add(crew_of(c)->store, tasks->task, n, id, why_of(c));
 
-    return exp_slurm_run(&slurm, why_of(c));
+    if (!err)
+        err = exp_store_count(crew_of(c)->store, id, n, &states, why_of(c));
+    *are_left = !err && states.n_done < n;
+    free(id);
+    return err;
+}
+
+/* Has the jobs do the work. Where sbatch refuses, the store stays as before. */
+static int run_jobs(const struct course *c, const struct exp_slurm *s)
+{
+    int err = exp_slurm_run(s, why_of(c)), merged = 0;
+
+    if (!err || err == -ECHILD || err == -EINTR)
+        merged = merge_parts(c, s, err ? NULL : why_of(c));
+    else if (err != -ETIMEDOUT)
+        exp_store_withdraw(crew_of(c)->store);
+    return err ? err : merged;
+}
+
+/* Has jobs of a cluster do the tasks without a result; without tasks, one job does the whole run. */
+static int launch(const struct course *c, const struct exp_tasks *tasks, double seconds)
+{
+    const struct exp_question_jobs *jobs = c->question->jobs;
+    const char *store = exp_store_path(crew_of(c)->store);
+    char *folder = exp_format("%s.parts", store);
+    char *part = tasks ? exp_format("%s/", folder) : exp_format("%s/%ld-", folder, (long)getpid());
+    struct exp_slurm s = { .name = exp_question_program(c->question),
+                           .has_threads = jobs->has_threads,
+                           .needs = jobs->needs,
+                           .words = option(c, "SLURM"),
+                           .known = store,
+                           .part = part,
+                           .n_shares = tasks ? number(c, "SHARES") : 0,
+                           .doing = tasks ? jobs->doing : "the whole run",
+                           .progress = crew_of(c)->progress,
+                           .work = tasks ? tasks->work : EXP_WORK_REPLAY,
+                           .seconds = seconds };
+    bool are_left = true;
+    int err = mkdir(folder, 0777) && errno != EEXIST
+                  ? exp_fail(why_of(c), -errno, "cannot make the folder '%s': %s", folder, strerror(errno))
+                  : 0;
+
+    memcpy(&s.argv, c->session + c->question->argv_at, sizeof s.argv);
+    if (!err && tasks)
+        err = merge_parts(c, &s, why_of(c)); /* of an earlier, killed run */
+    if (!err && tasks)
+        err = are_tasks_left(c, tasks, &are_left);
+    if (!err && are_left)
+        err = run_jobs(c, &s);
+    rmdir(folder); /* only an empty folder goes */
+    free(folder);
+    free(part);
+    return err;
 }
 
 static int run_tasks(const struct course *c, const struct exp_tasks *tasks)
@@ -494,7 +540,7 @@ static int do_tasks(const struct course *c)
     crew->progress = exp_main_progress(seconds);
     tasks = c->question->jobs->tasks(c->session);
     if (is_launched(c))
-        err = launch_tasks(c, &tasks, seconds[tasks.work]);
+        err = launch(c, &tasks, seconds[tasks.work]);
     if (!err)
         err = run_tasks(c, &tasks);
     exp_progress_free(crew->progress);
@@ -542,6 +588,30 @@ static int take_share(const struct course *c)
         return 0;
     err = read_share(&crew->share, &crew->n_shares, option(c, "SHARE"), option(c, "STORE"), why_of(c));
     results_of(c)->leaves_none = crew->n_shares > 0;
+    return err;
+}
+
+/* Has one job do the whole run, including the results, and prints the job's log. */
+static int launch_run(const struct course *c)
+{
+    char *folder, *file, *log;
+    int err = open_store(c);
+
+    exp_results_release(results_of(c));
+    results_of(c)->leaves_none = true;
+    if (err)
+        return err;
+    crew_of(c)->progress = exp_main_progress(NULL);
+    err = launch(c, NULL, 0);
+    exp_progress_free(crew_of(c)->progress);
+    crew_of(c)->progress = NULL;
+    folder = exp_format("%s.parts", exp_store_path(crew_of(c)->store));
+    file = exp_format("%ld-0.log", (long)getpid());
+    log = exp_text_of(folder, file);
+    fputs(log, stdout);
+    free(folder);
+    free(file);
+    free(log);
     return err;
 }
 
