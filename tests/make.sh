@@ -149,6 +149,8 @@ help() { plain_make --no-print-directory help "$@"; }
 
 overview=$(help)
 check "make help has $(wc -l <<<"$overview") lines" [ "$(wc -l <<<"$overview")" -le 70 ]
+plain_make help 2>"$work/err" | true
+check "make help with a reader that has seen enough: exit status ${PIPESTATUS[0]}" [ "${PIPESTATUS[0]}" -eq 0 ]
 check "make help has no users and no developers" [ "$(grep -c '^For users:$\|^For developers:$' <<<"$overview")" -eq 2 ]
 check "make help and the Makefiles name different targets" [ "$(grep -c '^  make ' <<<"$overview")" -eq \
     "$(($(cat Makefile kernels/lib/libsconv.mk tests/tests.mk tests/foreign.mk | grep -c '^[a-z0-9-]*:.* ###* ') + $(grep -c '^target ' .ci/variables) + $(find experiments -name 'question_*.c' | wc -l)))" ]
@@ -171,17 +173,17 @@ check "make help swep: $(cat "$work/err")" grep -q "make help: there is no targe
 # ---- manuals ----
 
 for template in experiments/bench/course/bench.1.in experiments/emit/sconv-plan.1.in experiments/emit/sconv-gen.1.in experiments/emit/sconv-opt.1.in experiments/layers/onnx2layers.1.in; do
-    .ci/manual "$template" 9.8.7 >"$work/page.1"
+    .ci/help --manual "$template" 9.8.7 >"$work/page.1"
     check "$template: not filled in: $(grep -m 1 '^@\|@VERSION' "$work/page.1")" [ "$(grep -c '^@\|@VERSION' "$work/page.1")" -eq 0 ]
     check "$template: the version is missing" grep -q '^\.TH.*9\.8\.7' "$work/page.1"
     ! command -v groff >/dev/null ||
         check "$template: $(groff -man -Tutf8 -ww -z "$work/page.1" 2>&1 | head -n 1)" [ -z "$(groff -man -Tutf8 -ww -z "$work/page.1" 2>&1)" ]
 done
-.ci/manual experiments/bench/course/bench.1.in 1 >"$work/page.1"
+.ci/help --manual experiments/bench/course/bench.1.in 1 >"$work/page.1"
 for variable in $(.ci/facts | awk -F'\t' '$1 == "variable" && $2 ~ /^(experiment|sweep|polydl|plan)$/ { print $3 }' | sort -u); do
     check "the manual of bench misses $variable" grep -qx "\.B $variable" "$work/page.1"
 done
-check "the manual of sconv-plan misses --json" grep -qx '\.B \\-\\-json' <(.ci/manual experiments/emit/sconv-plan.1.in 1)
+check "the manual of sconv-plan misses --json" grep -qx '\.B \\-\\-json' <(.ci/help --manual experiments/emit/sconv-plan.1.in 1)
 
 # ---- tab completion ----
 

@@ -105,13 +105,31 @@ static int check_launcher(const struct exp_question *q, const void *options, str
     return exp_fail(why, -ENOENT, "LAUNCHER=slurm: this computer has no sbatch");
 }
 
+/* Removes the variables of other targets from the words. Returns the number of words. */
+static int keep_own(const struct exp_question *q, int argc, char **argv)
+{
+    int n = 1;
+
+    for (int i = 1; i < argc; i++) {
+        const size_t length = strcspn(argv[i], "=");
+        const struct exp_option *o = q->options;
+
+        while (o->name && (strncmp(o->name, argv[i], length) || o->name[length]))
+            o++;
+        if (o->name)
+            argv[n++] = argv[i];
+    }
+    argv[n] = NULL;
+    return n;
+}
+
 int exp_check(const struct exp_question *q, int argc, char **argv, struct exp_why *why)
 {
     const struct exp_options_of of = { exp_question_program(q), q->options, *q->needs ? q->needs : NULL, false };
     char *session = exp_new(1, q->session_bytes);
     const void *options = session + q->options_at;
     struct exp_options_asked asked;
-    int err = exp_options_parse(&of, session + q->options_at, &asked, argc, argv, why);
+    int err = exp_options_parse(&of, session + q->options_at, &asked, keep_own(q, argc, argv), argv, why);
 
     if (!err)
         err = check_launcher(q, options, why);

@@ -32,8 +32,9 @@ int exp_main(const struct exp_question *q, int argc, char **argv);
 int exp_main_follow(const struct exp_question *q, void *session);
 
 /*
- * Checks the command line of a question, before anything is built or installed for the question. argv[0] is not read.
- * Returns 0, or -errno with one line in why.
+ * Checks the command line of a question, before anything is built or installed for the question. argv[0] is not read;
+ * variables without an option are removed from argv: make hands over all variables. Returns 0, or -errno with one line
+ * in why.
  */
 int exp_check(const struct exp_question *q, int argc, char **argv, struct exp_why *why);
 
