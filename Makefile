@@ -27,8 +27,6 @@ else
 # The version of all installed files. The ABI's number (ABI, SCONV_SONAME) changes when old programs no longer run with a library.
 VERSION := 1.1.0
 
-# SAN=address,undefined builds with sanitizers, in a BUILD folder for them. CROSS=powerpc64le-linux-gnu- and SYSROOT=folder build for
-# another CPU family.
 $(foreach t,CC=gcc AR=ar LD=ld,$(if $(filter default,$(origin $(firstword $(subst =, ,$t)))),$(eval $(subst =, := $(CROSS),$t))))
 $(foreach t,NM=nm OBJCOPY=objcopy OBJDUMP=objdump,$(eval $(subst =, := $(CROSS),$t)))
 
@@ -36,7 +34,6 @@ $(foreach t,NM=nm OBJCOPY=objcopy OBJDUMP=objdump,$(eval $(subst =, := $(CROSS),
 # skip all thread-local storage; tests/leaks.txt names the memory that only thread-local pointers reach.
 export LSAN_OPTIONS ?= use_tls=0:print_suppressions=0:suppressions=$(CURDIR)/tests/leaks.txt
 
-# The target, such as powerpc64le-linux-gnu, and the CPU family of the target, such as ppc64le.
 TARGET := $(shell $(CC) -dumpmachine 2>/dev/null)
 ARCH := $(patsubst powerpc64%,ppc64%,$(firstword $(subst -, ,$(TARGET)) $(shell uname -m)))
 
@@ -61,15 +58,13 @@ BASE_CFLAGS := -std=c17 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-er
                $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(SYSROOT),$(sysroot_ldflags))
 
-# sconv-opt needs the headers of MLIR, LLVM 19. Cross builds and builds with sanitizers have no sconv-opt: MLIR's libraries are of this
-# CPU and without sanitizers.
+# Cross builds and builds with sanitizers have no sconv-opt: MLIR's libraries are of this CPU and without sanitizers.
 mlir_folder := /usr/lib/llvm-19
 mlir_header := $(if $(CROSS)$(SAN),,$(wildcard $(mlir_folder)/include/mlir-c/IR.h))
 
 # Every main_<program>.c is a program (main_sconv_plan.c: sconv-plan), linked with the libraries below it: a folder each, lowest last.
-# Other files that are no part of a library have the names in `apart`.
+# Only bench-papers and the tests are linked with the finished papers.
 LIBRARIES := experiments kernels counters sim
-# The finished papers are a library that only the program bench-papers is linked with, and the tests.
 folder_of_papers := experiments/papers
 mains := $(filter-out %/main_guest.c $(if $(mlir_header),,%/main_sconv_opt.c),$(shell find $(LIBRARIES) tests -name 'main_*.c'))
 name_of_main = $(subst _,-,$(patsubst main_%.c,%,$(notdir $1)))
@@ -79,7 +74,6 @@ main_bench-papers := $(main_bench)
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
 LDLIBS := -lgsl -lgslcblas -lhwloc -lisl -ljansson -lpfm -lprotobuf-c -lsqlite3 -ldl -lm
 
-# LIBXSMM is a static library. Cross builds, and computers without the header of LIBXSMM, build without LIBXSMM.
 xsmm_header := $(if $(CROSS),,$(firstword $(wildcard /usr/include/libxsmm.h /usr/local/include/libxsmm.h)))
 xsmm_libs := $(if $(xsmm_header),-l:libxsmm.a -l:libxsmmnoblas.a)
 
@@ -92,56 +86,45 @@ sources = $(filter-out $(apart) $(if $(filter experiments,$1),$(folder_of_papers
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
-# Only files of vector code get instruction-set flags, and only on the CPU family of the instruction set. BUILT_MMA tells all other files
-# that code for MMA is built.
 # in_order keeps accesses in the order of the source: tests compare observed code access by access.
 in_order := $(if $(findstring clang,$(CC)),,-fno-schedule-insns2)
 ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma $(in_order))$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
 power10_flag := $(if $(filter ppc64le,$(ARCH)),$(shell $(CC) -mcpu=power10 -E -x c /dev/null >/dev/null 2>&1 && echo -mcpu=power10))
 ukr_flags_ppc64le = $(if $(findstring _mma.c,$1)$(findstring _vsx.c,$1),$(power10_flag))
 kernel_flags := $(if $(power10_flag),-DBUILT_MMA)
-# Kernels stay what their source says: no loops become memset or memcpy, and portable ones get no vectors. Each starts a cache line:
-# its speed must not depend on what is linked before it (by a third, in Base's im2col).
+# No loop of a kernel becomes memset or memcpy, and portable kernels get no vectors. A kernel starts a cache line: without the start,
+# its speed depends on the objects linked before (by a third, in Base's im2col).
 no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_g) $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 
-# The debugger knows only lines of unrolled kernels and of the engines: gcc compiles the engines in two thirds of the time. With
-# AddressSanitizer, kernels call functions for its checks, and the checks of pointers by UndefinedBehaviorSanitizer are left out: gcc
-# takes a tenth of the time, clang a quarter.
+# -g1: gcc compiles the engines in two thirds of the time. The flags of sanitizers: a tenth of gcc's time, a quarter of clang's.
 ukr_g := $(if $(findstring -g,$(CFLAGS)),-g1)
 ukr_san_flags := $(if $(findstring address,$(SAN)),-O1 -fno-sanitize=null -fno-sanitize=pointer-overflow -fno-sanitize=object-size $(if $(findstring clang,$(CC)),-mllvm -,--param )asan-instrumentation-with-call-threshold=0)
 
-# The simulator's engines get the flags that vector searches need. The compiler vectorizes no loop of the full engine: parts of vectors
-# would have to wait for memory.
+# The compiler vectorizes no loop of the full engine: parts of vectors would have to wait for memory.
 engine_flags_x86_64 = $(if $(findstring _avx2.c,$1),-O3 -mavx2 -mbmi -mbmi2 -mpopcnt)$(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
 engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3 $(ukr_g)) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH))) $(if $(filter sim/full/%,$1),$(as_written))
 
-# The inner loops of a network's operators: vectors wherever they may be, products added without rounding between.
 loops := experiments/network/operators/loops_
 loops_flags_x86_64 = $(if $(findstring _avx512.c,$1),-mprefer-vector-width=512) $(ukr_flags_x86_64)
 loops_flags = $(if $(findstring $(loops),$1),-O3 $(ukr_g) -ffp-contract=fast $(call loops_flags_$(ARCH),$1))
 
-# The store keeps results by a hash of the sources that decide results: sources that plan, replay and simulate. store_program.o has the
-# hash, and depends on all these sources.
+# The store keeps results by a hash of the sources that plan, replay and simulate.
 undeciding := time/% course/% case/published%
 deciding_sources := $(sort $(wildcard experiments/papers/polydl/analysis/walk.[ch] experiments/papers/polydl/space.[ch]) \
                     $(filter-out $(addprefix experiments/bench/,$(undeciding)),$(shell find sim kernels experiments/bench -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \))))
 sources_hash = $(shell cat $(deciding_sources) | sha256sum | cut -c1-16)
 $(BUILD)/obj/experiments/base/store_program.o: $(deciding_sources)
 
-# Generated code begins with these texts.
-emitted_texts := $(wildcard kernels/emit/text/*.inc)
-$(BUILD)/obj/kernels/emit/c_source.o: $(emitted_texts)
+$(BUILD)/obj/kernels/emit/c_source.o: $(wildcard kernels/emit/text/*.inc)
 
 version_flags = $(if $(filter kernels/wisdom/wisdom_key.c,$1),-DKERNELS_VERSION='"$(VERSION)"') $(if $(filter experiments/base/store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
 # PolyDL's plain loops are what the compiler makes of them at its best.
 polydl_flags = $(if $(filter experiments/papers/polydl/time/baselines.c,$1),-O3 $(if $(xsmm_header),-DBUILT_XSMM))
 # Shared libraries and the emulator's plug-ins have these objects, too. No other library calls a kernel by name.
 pic_flags = $(if $(filter sim/% kernels/% counters/%,$1),-fPIC $(if $(filter sim/%,$1),-fno-semantic-interposition,-fvisibility=hidden))
-# Files that read networks include the header that protoc-c makes of onnx.proto.
 onnx_flags = $(if $(filter experiments/onnx/% experiments/models/% tests/experiments/onnx% tests/experiments/suite_onnx%,$1),-I$(onnx_made))
-# Files that are linked with MLIR include MLIR's C API.
 mlir_flags = $(if $(filter experiments/emit/opt_% experiments/emit/main_sconv_opt.c,$1),-isystem $(mlir_folder)/include)
 file_flags = $(pic_flags) $(call mlir_flags,$1) $(version_flags) $(call polydl_flags,$1) $(call onnx_flags,$1) $(call loops_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
@@ -160,13 +143,11 @@ $(BUILD)/$1: $(if $(and $(findstring <$(strip $2)>,<$(strip $(file <$(BUILD)/$1)
 	@printf '%s\n' '$(strip $2)' >$$@
 endef
 
-# Objects depend on the file BUILD/flags, not on the Makefile; flags of warnings are left out. For functions that make flags of single
-# files, the text of the function is noted.
+# Objects depend on the file BUILD/flags, not on the Makefile. Of functions that make flags of single files, the text is noted.
 flag_makers := file_flags pic_flags mlir_flags polydl_flags onnx_flags loops_flags loops_flags_$(ARCH) ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
 flags := $(filter-out -W%,$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)) $(in_order) $(no_idioms) $(as_written) $(ukr_g) $(ukr_san_flags) \
          $(kernel_flags) $(xsmm_header) $(VERSION) $(subst $$,,$(foreach f,$(flag_makers),$(value $f)))
 $(eval $(call note,flags,$(flags)))
-# Some objects depend on the presence of other libraries' headers.
 dnnl_header := $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
 $(eval $(call note,headers,dnnl $(dnnl_header) xsmm $(xsmm_header) opencl $(wildcard /usr/include/CL/cl.h)))
 $(patsubst %.c,$(BUILD)/obj/%.o,experiments/papers/polydl/time/dnnl.c experiments/papers/lift/opencl.c experiments/papers/polydl/time/baselines.c): $(BUILD)/headers
@@ -180,7 +161,6 @@ endef
 cc = $(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 $(eval $(call compile,obj,CC     ,$$(cc) $$(call file_flags,$$<)))
 
-# Generated sources in BUILD/obj are compiled there.
 $(BUILD)/obj/%.o: $(BUILD)/obj/%.c $(BUILD)/flags
 	$(Q)$(cc) -MMD -MP -c -o $@ $<
 
@@ -197,13 +177,11 @@ $(call archive,$1): $(call objects,$(call sources,$(or $(folder_of_$1),$1)))
 endef
 $(foreach l,papers $(LIBRARIES),$(eval $(call library_rule,$l)))
 
-# The lists of the questions (experiments/bench/course/question.h): every question_<name>.c has one. The experiment is the first.
-# Of the papers' questions, other programs than bench-papers know the names only.
+# The lists of the questions (experiments/bench/course/question.h), the experiment first. bench knows only the names of papers' questions.
 questions_in = $(sort $(patsubst question_%.c,%,$(notdir $(wildcard $1/*/question_*.c))))
 first_experiment = experiment $(filter-out experiment,$(sort $1))
 papers := $(call questions_in,$(folder_of_papers))
 
-# list of questions NAME, QUESTIONS, NAMES OF OTHERS
 define question_list
 $$(eval $$(call note,obj/$1.names,$2 | $3))
 $(BUILD)/obj/$1.c: $(BUILD)/obj/$1.names
@@ -214,7 +192,6 @@ endef
 $(eval $(call question_list,questions,$(call first_experiment,$(call questions_in,experiments)),$(papers)))
 $(eval $(call question_list,questions_all,$(call first_experiment,$(call questions_in,experiments) $(papers)),))
 
-# The C code that reads the format of networks is made of Debian's onnx.proto.
 onnx_made := $(BUILD)/obj/onnx
 onnx_proto := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto) /usr/include/onnx/onnx.proto)
 onnx_users := $(call objects,$(wildcard experiments/onnx/*.c experiments/models/*.c tests/experiments/onnx*.c tests/experiments/suite_onnx*.c))
@@ -226,9 +203,8 @@ $(onnx_made)/onnx.pb-c.c: $(onnx_proto)
 $(onnx_users): | $(onnx_made)/onnx.pb-c.c
 $(call archive,experiments): $(BUILD)/obj/questions.o $(onnx_made)/onnx.pb-c.o
 
-# Kernels and loops of operators are compiled once more, with the compiler's instrumentation of accesses and with prefixed symbols
-# (tests/kernels/logged_hooks.h). The instrumentation excludes other sanitizers: builds with sanitizers, and clang's, link the plain
-# build's logged.o.
+# Kernels and loops of operators are compiled once more, with the compiler's instrumentation of accesses (tests/kernels/logged_hooks.h).
+# The instrumentation excludes other sanitizers: builds with sanitizers, and clang's, link the plain build's logged.o.
 LOG_CC := $(CROSS)gcc
 plain_make = $(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(plain_build)
 logged_objects := $(patsubst %.c,$(plain_build)/logged/%.o,$(call sources,kernels/ukr) $(wildcard $(loops)*.c))
@@ -260,7 +236,6 @@ $(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(call l
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 
-# The simulator as a library for others.
 PREFIX ?= /usr/local
 ABI := 0
 
@@ -276,7 +251,7 @@ include tests/foreign.mk
 
 include .ci/variables.mk
 
-# The questions are in one program, bench, and a link to it asks the question whose name it has: those without a program of their own.
+# A link to bench asks the question whose name the link has; a question may have a program of its own.
 links := $(addprefix $(BUILD)/,$(filter-out $(PROGRAMS),$(foreach q,$(foreach t,$(question_targets),$(call question_of,$t)),$(or $(call does,$q,program),$q))))
 
 all: $(links)
@@ -287,11 +262,10 @@ $(links): $(BUILD)/bench
 cores := $(shell nproc)
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(cores))
 
-# Programs get variables as the command line or the environment sets them; an empty variable stands for the default.
 export $(sort $(foreach t,$(question_targets),$(call passed_variables,$t)))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 
-# Recipes run in bash, which complains of a language that is not installed. Lines above run in sh and need no language.
+# bash complains of a language that is not installed.
 ifneq ($(shell locale 2>&1 >/dev/null),)
 export LC_ALL := C
 endif
@@ -300,9 +274,7 @@ SHELL := /bin/bash
 # A recipe reads a user's value from the environment: no shell takes the value for a part of a command.
 pass = $(foreach v,$(call passed_variables,$1),"$v=$$$v")
 
-# ---- the questions: their records say all that is done for them (experiments/bench/course/question.h) ----
-
-# `make judge` is `build/bench judge`; a question may have a program of its own.
+# `make judge` is `build/bench judge`: the question's record says what make does (experiments/bench/course/question.h).
 own_program = $(filter $(PROGRAMS),$(call does,$1,program))
 asked = $(addprefix $(BUILD)/,$(or $(call own_program,$1),bench $(if $(filter $1,$(papers))$(call does,$1,reads_all),bench-papers)))
 ask = $(BUILD)/$(or $(call own_program,$1),bench $1)
@@ -325,14 +297,12 @@ counters: deps ## Can this computer's performance counters be believed?
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/counters
 	$(Q)$(BUILD)/counters
 
-# Times of algorithms with and without each step of the compiler; experiments/emit/steps.awk divides the times.
 #: make steps MODEL=squeezenet
 #: On the seven models: 4 minutes.
 steps: deps ## What do tiling, packing and the micro-kernel bring? As the paper's Table 2
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench
 	$(Q)BUILD=$(BUILD) COMMIT=$(COMMIT) experiments/emit/steps.sh
 
-# Times of generated code of each distinct layer, in all forms; UKR= and ROUNDS= mean the same as sconv-gen's UKR and TIME.
 #: make code MODEL=squeezenet MACHINE=clx4208
 #: On the seven models: half an hour; what was stopped goes on.
 code: deps ## How fast is generated code of every layer, beside the library?

@@ -6,52 +6,36 @@
 # other folder by what completed it before.
 # shellcheck shell=bash
 
-# Prints the project's folder that holds a folder or is it, or the one with its installed data; fails outside.
-_convolution_root() {
-    local folder
-    folder=$(cd "${1:-.}" 2>/dev/null && pwd) || return
-    while [ -n "$folder" ]; do
-        [ -x "$folder/.ci/facts" ] && [ -d "$folder/sim/machines" ] && { printf '%s\n' "$folder"; return; }
-        [ -e "$folder/share/convsim/facts" ] && { printf '%s\n' "$folder/share/convsim"; return; }
-        folder=${folder%/*}
+_convolution_find() { # _convolution_find FOLDER: sets root to the project's folder around it, or to the installed data; fails outside
+    root=$(cd "$1" 2>/dev/null && pwd) || return
+    while [ -n "$root" ]; do
+        [ ! -x "$root/.ci/facts" ] || [ ! -d "$root/sim/machines" ] || return 0
+        [ ! -e "$root/share/convsim/facts" ] || { root=$root/share/convsim && return; }
+        root=${root%/*}
     done
     return 1
 }
 
-# What .ci/facts says, which `make install` keeps in a file.
-_convolution_facts() { (cd "$1" && { cat facts || .ci/facts; } 2>/dev/null); }
+# Asks awk about the facts, which `make install` keeps in a file.
+_convolution_facts() { (cd "$root" && { cat facts || .ci/facts; } 2>/dev/null) | awk -F'\t' "$@"; }
 
-# The layers of a model, or of an own layer table, as LAYER names them.
-_convolution_layers() { # _convolution_layers ROOT MODEL
-    local table=$1/experiments/models/$2.csv
-    [ -e "$table" ] || table=$2
-    [[ ! -f $table || $table = *.onnx ]] || awk -F, -v model="$2" '/^#/ || $1 == "" { next } is_layer { print model ":" $1 } { is_layer = 1 }' "$table"
-}
-
-# The words of a value: names of a kind where the variable has some, values that may be chosen from, and files.
-_convolution_values() { # _convolution_values ROOT TARGET VARIABLE LAST-OF-A-LIST
-    local kind=''
-    case $3 in
-    MODEL) kind=model && echo all && [ "$2" != polydl ] || kind='model polydl' ;;
-    MACHINE) kind=machine ;;
-    ALGO) kind=algorithm ;;
-    LAYER) [[ $4 != *:* ]] || { _convolution_layers "$1" "${4%:*}"; return; } ;;
+# The words of a value: names of a kind where the variable has some, values that may be chosen from, layers, and files.
+_convolution_values() { # _convolution_values TARGET VARIABLE LAST-OF-A-LIST
+    local kind='' table
+    case $2:$3 in
+    MODEL:*) kind=model && echo all && [ "$1" != polydl ] || kind='model polydl' ;;
+    MACHINE:*) kind=machine ;;
+    ALGO:*) kind=algorithm ;;
+    LAYER:*:*)
+        table=$root/experiments/models/${3%:*}.csv
+        [ -e "$table" ] || table=${3%:*}
+        [[ ! -f $table || $table = *.onnx ]] || awk -F, -v model="${3%:*}" '/^#/ || $1 == "" { next } is_layer { print model ":" $1 } { is_layer = 1 }' "$table"
+        return
+        ;;
     esac
-    _convolution_facts "$1" | awk -F'\t' -v kinds="$kind" -v name="$3" \
-        '$1 == "word" && $2 == name { print $3 } index(" " kinds " ", " " $1 " ") { print $2 }'
-    case $3 in
-    ALGO) ;;
-    LAYER) _convolution_facts "$1" | awk -F'\t' '$1 == "model" { print $2 ":" }' ;;
-    *) compgen -f -- "$4" ;;
-    esac
-}
-
-# The variables that a target, or a program, knows.
-_convolution_variables() { # _convolution_variables ROOT TARGET
-    _convolution_facts "$1" | awk -F'\t' -v target="$2" '
-        $1 == "variable" { owner[++n] = $2; name[n] = $3 }
-        $1 == "knows" && $2 == target { owners = $3 }
-        END { for (i = 1; i <= n; i++) if (index(" " owners " build cpu ", " " owner[i] " ")) print name[i] "=" }' | sort -u
+    _convolution_facts -v kinds="$kind" -v name="$2" '$1 == "word" && $2 == name { print $3 } index(" " kinds " ", " " $1 " ") { print $2 }
+        name == "LAYER" && $1 == "model" { print $2 ":" }'
+    [[ $2 = ALGO || $2 = LAYER ]] || compgen -f -- "$3"
 }
 
 # Fills COMPREPLY with the words on standard input that begin as a word does, each once.
@@ -60,48 +44,46 @@ _convolution_offer() { # _convolution_offer WORD [WHAT-STANDS-BEFORE-IT]
 }
 
 # Completes the word before the cursor. It reaches from the last blank on; bash replaces what follows the last = or : in it.
-_convolution_complete() { # _convolution_complete ROOT TARGET OTHER-WORDS
+_convolution_complete() { # _convolution_complete TARGET OTHER-WORDS
     local line=${COMP_LINE:0:COMP_POINT} word variable list='' last cut
     word=${line##*[[:space:]]}
     COMPREPLY=()
-    case $word in
-    [A-Z]*=*)
-        variable=${word%%=*} last=${word#*=}
-        case $variable:$last in
-        MODEL:*,* | ALGO:*,*) list=${last%,*}, last=${last##*,} ;;
-        esac
-        _convolution_offer "$last" "$list" < <(_convolution_values "$1" "$2" "$variable" "$last")
-        word=$list$last
-        [ ${#COMPREPLY[@]} -ne 1 ] || [[ ${COMPREPLY[0]} != *: ]] || compopt -o nospace 2>/dev/null
-        [[ $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/$variable=}")
-        [[ $COMP_WORDBREAKS == *:* && $word == *:* ]] || return 0
-        cut=${word%:*}:
-        COMPREPLY=("${COMPREPLY[@]#"$cut"}")
-        ;;
-    *)
-        _convolution_offer "$word" < <(printf '%s\n' $3; _convolution_variables "$1" "$2")
+    if [[ $word != [A-Z]*=* ]]; then
+        _convolution_offer "$word" < <(printf '%s\n' $2; _convolution_facts -v target="$1" '
+            $1 == "variable" { owner[++n] = $2; name[n] = $3 }
+            $1 == "knows" && $2 == target { owners = owners " " $3 }
+            END { for (i = 1; i <= n; i++) if (index(" " owners " build cpu ", " " owner[i] " ")) print name[i] "=" }' | sort -u)
         [ ${#COMPREPLY[@]} -ne 1 ] || [[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
-        ;;
+        return 0
+    fi
+    variable=${word%%=*} last=${word#*=}
+    case $variable:$last in
+    MODEL:*,* | ALGO:*,*) list=${last%,*}, last=${last##*,} ;;
     esac
-    return 0
+    _convolution_offer "$last" "$list" < <(_convolution_values "$1" "$variable" "$last")
+    [ ${#COMPREPLY[@]} -ne 1 ] || [[ ${COMPREPLY[0]} != *: ]] || compopt -o nospace 2>/dev/null
+    [[ $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/$variable=}")
+    [[ $COMP_WORDBREAKS == *:* && $list$last == *:* ]] || return 0
+    cut=$list${last%:*}:
+    COMPREPLY=("${COMPREPLY[@]#"$cut"}")
 }
 
 _convolution_make() {
     local root targets target='' line=${COMP_LINE:0:COMP_POINT} words word
     read -ra words <<<"$line"
-    if ! root=$(_convolution_root) || [ "$root" != "$(pwd)" ] || [[ ${words[*]} == *' -C'* ]]; then
+    if ! _convolution_find . || [ "$root" != "$(pwd)" ] || [[ ${words[*]} == *' -C'* ]]; then
         _convolution_fall_back "$@"
         return
     fi
-    targets=$(_convolution_facts "$root" | awk -F'\t' '$1 == "target" { print $2 }' | paste -sd ' ')
+    targets=$(_convolution_facts '$1 == "target" { print $2 }' | paste -sd ' ')
     [[ $line == *[[:space:]] ]] || unset 'words[-1]'
     for word in "${words[@]:1}"; do # the first target, unless help is asked for
         [[ " $targets " != *" $word "* || ($target && $word != help) ]] || target=$word
     done
     case $target in
-    '') _convolution_complete "$root" '' "$targets" ;;
-    help) _convolution_complete "$root" nothing "$targets build" ;;
-    *) _convolution_complete "$root" "$target" '' ;;
+    '') _convolution_complete '' "$targets" ;;
+    help) _convolution_complete nothing "$targets build" ;;
+    *) _convolution_complete "$target" '' ;;
     esac
 }
 
@@ -120,21 +102,18 @@ _convolution_fall_back() {
 
 # A program of the project, by the folder that it is in: bench, whose first word is a question, or a question's own.
 _convolution_program() {
-    local root name=${1##*/} line=${COMP_LINE:0:COMP_POINT} words target
-    root=$(_convolution_root "$(dirname "$(command -v "$1" 2>/dev/null || echo .)")") || root=$(_convolution_root) || return 0
-    if [ "$name" = bench ]; then
-        read -ra words <<<"$line"
-        [[ $line != *[[:space:]] ]] || words+=('')
-        if [ ${#words[@]} -le 2 ]; then
-            _convolution_complete "$root" nothing "$(_convolution_facts "$root" | awk -F'\t' '$1 == "question" { print $3 }')"
-            return
-        fi
-        name=${words[1]}
+    local root name=${1##*/} words target
+    _convolution_find "$(dirname "$(command -v "$1" 2>/dev/null || echo .)")" || _convolution_find . || return 0
+    read -ra words <<<"${COMP_LINE:0:COMP_POINT}x" # the last word ends with x
+    if [ "$name" = bench ] && [ ${#words[@]} -le 2 ]; then
+        _convolution_complete nothing "$(_convolution_facts '$1 == "question" { print $3 }')"
+        return
     fi
-    read -r target name < <(_convolution_facts "$root" | awk -F'\t' -v name="$name" '
+    [ "$name" != bench ] || name=${words[1]}
+    read -r target name < <(_convolution_facts -v name="$name" '
         $1 == "question" { target = $2; question = $3 }
         ($1 == "question" && $3 == name) || ($1 == "does" && $3 == "program:" name) { print target, question }')
-    _convolution_complete "$root" "$target" "$(_convolution_facts "$root" | awk -F'\t' -v owner="$name" '$1 == "flag" && $2 == owner { print $3 }')"
+    _convolution_complete "$target" "$(_convolution_facts -v owner="$name" '$1 == "flag" && $2 == owner { print $3 }')"
 }
 
 # cachesim: its options, machines, and files.
@@ -143,18 +122,19 @@ _convolution_cachesim() {
     program=$(command -v "$1" 2>/dev/null) || return 0
     word=${before##*[[:space:]]}
     before=${before%"$word"}
-    if [[ $before =~ --machine[[:space:]]+$ ]]; then
-        folder=$(dirname "$(realpath "$program")")
-        _convolution_offer "$word" < <(
+    folder=$(dirname "$(realpath "$program")")
+    _convolution_offer "$word" < <(
+        if [[ $before =~ --machine[[:space:]]+$ ]]; then
             echo host
             find "$folder/../share/convsim/machines" "$folder/../sim/machines" -name '*.cfg' 2>/dev/null | sed 's|.*/||; s|[.]cfg$||' | sort
             compgen -f -- "$word"
-        )
-    elif [[ $word == -* ]]; then
-        _convolution_offer "$word" < <("$program" --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9-]*' | sort)
-    else
-        _convolution_offer "$word" < <(echo run; compgen -f -- "$word")
-    fi
+        elif [[ $word == -* ]]; then
+            "$program" --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9-]*' | sort
+        else
+            echo run
+            compgen -f -- "$word"
+        fi
+    )
 }
 
 complete -o filenames -F _convolution_cachesim cachesim

@@ -1,8 +1,6 @@
-# What may be set on make's command line, by target. Anything else that stands there is refused before anything runs:
-# LAYER=conv1 instead of LAYERS= would run every layer and replace old results. Included by the Makefile.
-
-# Facts of the questions, and all variables (.ci/facts): KIND/OF WHAT/WORD. `fact` takes a kind and of what. Where a record of a
-# question has changed, make builds bench first and asks it, unless no goal needs that.
+# What may be set on make's command line, by target: LAYER=conv1 instead of LAYERS= would run every layer and replace old results.
+# Facts (.ci/facts) are KIND/OF WHAT/WORD; `fact` takes a kind and of what. Where a question's record has changed, make builds
+# bench first and asks bench, unless no goal needs the question.
 renew := $(if $(VARIABLES_ARE_KNOWN),,$(if $(filter-out clean deps format format-check plugin readmes,$(foreach g,$(or $(MAKECMDGOALS),all),$(if $(findstring /,$g),,$g))),--renew))
 known_facts := $(shell BUILD="$(plain_build)" .ci/facts $(renew) | awk -F'\t' '$$1 ~ /^(question|variable|handed|does|target)$$/ { print $$1 "/" $$2 "/" $$3 } \
     $$1 == "knows" { n = split($$3, owner, " "); for (i = 1; i <= n; i++) print $$1 "/" $$2 "/" owner[i] }')

@@ -1,15 +1,11 @@
-# Other CPU families on any Debian: a cross compiler builds against Debian's libraries for the family, QEMU emulates the
-# tests. On a computer of the family the ordinary targets do the work. Included by the Makefile. A family is a row: the
-# targets' name (NAME, test-NAME), then the CPU family by uname, the triplet, Debian's name, the emulated CPU, and the
-# name in messages.
-
+# Other CPU families on any Debian: a cross compiler and Debian's libraries for the family, and QEMU. A family is a row: the targets'
+# name (NAME, test-NAME), then the CPU family by uname, the triplet, Debian's name, the emulated CPU, and the name in messages.
 foreign := power10|ppc64le|powerpc64le-linux-gnu|ppc64el|power10|an-emulated-POWER10 \
            aarch64|aarch64|aarch64-linux-gnu|arm64|max|an-emulated-aarch64
 
 column = $(word $2,$(subst |, ,$1))
 foreign_names := $(foreach f,$(foreign),$(call column,$f,1))
 
-# The folder of a row's build; a BUILD of the command line has a folder per row.
 foreign_build = $(if $(filter command line,$(origin BUILD)),$(BUILD)-$(call column,$1,2),build-$(call column,$1,2))
 foreign_programs := tests experiment cachesim
 
@@ -44,7 +40,6 @@ $1: $1-root
 	$$(Q)$$(MAKE) --no-print-directory $$(PARALLEL) $$($1_arguments) all
 	$$(Q)$$(MAKE) --no-print-directory $$($1_scripts)
 
-# For each job, and the job's programs.
 $1_told := EMULATED="$(subst -, ,$(call column,$2,6))"
 $1_jobs = '$1-cli BUILD=$$($1_build)/emulated $$($1_told) tests/experiments/cli.sh $$($1_parts)' \
     '$1-cachesim CACHESIM=$$($1_build)/emulated/cachesim $$($1_told) tests/sim/cachesim.sh' \
@@ -59,21 +54,17 @@ test-$1: $1
 endif
 endef
 
-# The micro-kernel that libsconv has to choose there.
 power10_ukr := f32_16x8__mma
 aarch64_ukr := f32_16x24__ref
 
-# Both families are 64-bit and little-endian, with a char that has no sign. POWER10 has kernels of its own: everything
-# that depends on vectors is tested there, but for long studies. Readers of files, stores, counters and clocks are
-# tested on Arm.
+# POWER10 has kernels of its own. Readers of files, stores, counters and clocks are tested on Arm.
 power10_suites = $(filter-out polydl%,$(cpu_suites))
 aarch64_suites := cpu kernels nest share emit sconv sconv_errors sconv_plans record exp_replay exp_measure store tasks \
                   plan_json sim_cache sim_bursts sim_plain sim_trace sim_machine counters_run watchpoints host \
                   counters_proof timing onnx onnx_shapes network network_steps
 power10_parts := results names guests observed
 
-# A POWER9 has no matrix engine: replays and runs must not need a matrix engine. Observed streams of POWER10's program
-# are checked by this computer's tests.
+# A POWER9 has no matrix engine: replays and runs must not need a matrix engine.
 power9_suites := cpu kernels nest emit share sconv sconv_errors sconv_plans
 power10_needs = guest-ppc64le $(BUILD)/tests
 power10_more = $(call suite_jobs,power9-,$(power9_suites),qemu-ppc64le -cpu power9 -L $(abspath $(power10_root)) $(power10_build)/tests) \

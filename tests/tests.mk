@@ -1,17 +1,14 @@
-# Tests: on this computer, with sanitizers, and as other CPUs. Included by the Makefile. A test is a job: a name and a
-# command. tests/jobs.sh runs jobs side by side, so long jobs come first.
+# Tests: on this computer, with sanitizers, and as other CPUs. A test is a job, a name and a command, for tests/jobs.sh.
 
 run_jobs = exec tests/jobs.sh < <(printf '%s\n' $1)
 
-# A job for each suite, NAME before its own name: COMMAND runs the suite. The random simulated machines depend little on
-# the CPU: CPUs other than this one get a tenth of them.
+# suite_jobs PREFIX,SUITES,COMMAND. Random simulated machines depend little on the CPU: other CPUs get a tenth.
 suites = $(shell sed -n 's/^    X(\(.*\)).*/\1/p' tests/main_tests.c)
 suite_arguments = $(if $(SEED), --seed "$$SEED")$(if $(REPEAT), --repeat "$$REPEAT")
 suite_jobs = $(foreach s,$2,'$1$s $3 --suite $s$(suite_arguments)$(if $(and $1,$(filter sim_random,$s)), --part 10)')
 
-# A job for each script, long scripts first. Builds with sanitizers leave out scripts about installed files, scripts
-# whose work is another program's (drawing, compiling, comparing), and long studies: the suites have the code behind the
-# scripts.
+# A job for each script, long scripts first. Builds with sanitizers leave out scripts about installed files, other programs' work
+# (drawing, compiling, comparing), and long studies.
 script_names := $(filter-out fuzz jobs mutate,$(patsubst tests/%.sh,%,$(wildcard tests/*.sh tests/*/*.sh)))
 long_scripts := $(addprefix experiments/,cli) sim/cachesim $(addprefix experiments/,emit opt polydl study paper figures slurm peers)
 unsanitized := kernels/library make signals sim/simbench isa readmes rooms words suites deps \
@@ -27,13 +24,11 @@ environment_of_plugin = SAN=$(SAN) $(observable)
 script_job = '$(notdir $1) BUILD=$(BUILD) $(environment_of_$(notdir $1)) tests/$1.sh'
 
 test_programs = $(addprefix $(BUILD)/,tests bench bench-papers sconv-plan sconv-gen $(if $(mlir_header),sconv-opt) onnx2layers cachesim simbench) $(links)
-# What the tests of installed libraries would build, and the tracer, which builds with sanitizers do without.
 test_libraries = $(if $(SAN),,$(if $(CROSS),,$(TRACER) $(HEAP)) lib $(BUILD)/libconvsim.so.$(ABI))
 
 scripts = $(foreach s,$(filter-out $(if $(SAN),$(unsanitized)),$(long_scripts) $(filter-out $(long_scripts),$(script_names))),$(call script_job,$s)) \
     'mutants tests/mutate.sh --stale'
 
-# With sanitizers a quarter of the random cases: sanitizers find their errors in any case.
 tests_command = $(observable) $(TEST_WRAPPER) $(BUILD)/tests$(if $(SAN), --part 4)
 
 #: make test SUITE=nest SEED=7
@@ -67,8 +62,6 @@ $(BUILD)/sconv_threads: tests/kernels/sconv_threads.c $(BUILD)/libsconv.a
 mutate: deps ### Break the sources on purpose, in a copy, and see the tests turn red (minutes)
 	$(Q)tests/mutate.sh
 
-# ---- parsers, fuzzed ----
-
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang
 FUZZ_TARGETS := machine din lackey text binary shape onnx
@@ -87,24 +80,18 @@ fuzz_sources := $(addprefix tests/,fuzz_targets.c kernels/shape_check.c kernels/
 $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(fuzz_sources)) $(onnx_made)/onnx.pb-c.o $(call archive,kernels) $(call archive,sim)
 	$(link) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $(LDLIBS)
 
-# ---- CPUs other than this one ----
-
-# Suites that can depend on the CPU's vectors: the simulator's engines, kernels, nests, plans, code, and the programs
-# that run or observe them. Tables, texts, stores, statistics and formulas are plain C, equal for all CPUs of a family.
+# Suites that can depend on the CPU's vectors. Tables, texts, stores, statistics and formulas are plain C.
 cpu_suites := cpu exp_replay exp_measure sim_cache sim_bursts sim_policy sim_full sim_random sim_stackdist sim_plain \
               sim_trace sim_reuse kernels shapes csa tune wisdom nest nest_totals nest_prefetch stack stacks parts \
               share team epilogue plan_json emit_c emit_streams emit watch counters_run watchpoints host observe \
               observe_twins observe_stack operators op_places onnx_nodes dnnl peers judge paper polydl polydl_fusion \
               polydl_walk sconv sconv_errors sconv_plans
 
-# Emulated without AVX-512, and without AVX2: suites that show whether any code needs them. QEMU 7.2 reads masked AVX
-# loads whole, so kernels at guard pages fault on Haswell: for further suites CONV_CPU masks the vectors of this
-# computer.
+# QEMU 7.2 reads masked AVX loads whole, so kernels at guard pages fault on Haswell: for further suites CONV_CPU masks the vectors of
+# this computer.
 older_Nehalem := cpu kernels nest nest_totals nest_prefetch emit share sconv sconv_errors sconv_plans tune sim_plain judge
 older_Haswell := cpu nest nest_totals nest_prefetch tune sim_plain judge
 
-# As CONV_CPU=$1: an experiment, peers and the simulator's counts, too. Messages to bad input and installed files do not
-# depend on the CPU; observed streams do not, either: the emulator's CPU is always the same.
 masked_jobs = $(call suite_jobs,$1-,$(cpu_suites),CONV_CPU=$1 $(observable) $(BUILD)/tests) \
     '$1-cli CONV_CPU=$1 BUILD=$(BUILD) tests/experiments/cli.sh results' \
     '$1-peers CONV_CPU=$1 BUILD=$(BUILD) tests/experiments/peers.sh' \

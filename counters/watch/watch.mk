@@ -1,13 +1,11 @@
-# Observed streams: the observer, a plugin of QEMU, and the guest, the program that it watches. Included by the Makefile.
-
-# The watcher inside the host's QEMU, of regions and for `cachesim run`; QEMU has loaded no sanitizers.
+# Observed streams: the observer, a plugin of QEMU, and the guest, the program under observation.
+# QEMU has loaded no sanitizers.
 TRACER = $(BUILD)/tracer.so
 OBSERVER = $(plain_build)/tracer.so
 $(TRACER): $(call objects,counters/watch/emulator_plugin.c) $(call archive,counters) $(call archive,sim)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ -lm
 
-# What `cachesim --heap` loads into the program that it traces.
 HEAP = $(BUILD)/heap.so
 $(HEAP): $(call objects,sim/programs/heap_plugin.c)
 	@echo "  LINK    $@"
@@ -15,7 +13,7 @@ $(HEAP): $(call objects,sim/programs/heap_plugin.c)
 
 all: $(if $(CROSS)$(SAN),,$(TRACER) $(HEAP))
 
-# The guest is static: its functions, OpenBLAS's too, then have names that the emulator knows, and nothing is loaded.
+# The guest is static: the emulator then knows the names of all functions, OpenBLAS's too.
 openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(TARGET)/openblas-pthread/libopenblas.a,$(addsuffix /libopenblas.a,/usr/lib/$(TARGET) /usr/lib/$(subst -pc-,-,$(TARGET)) /usr/lib64 /usr/lib /usr/local/lib))))
 
 guest_archives = $(foreach l,$(LIBRARIES),$(call archive,$l))
@@ -34,16 +32,14 @@ $(eval $(call compile,twin,CC TWIN,$$(cc) -DWATCH_TWIN -DWATCH_COPIES_MAGIC=0x$(
 $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_objects) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
 	$(link_guest) -Wl,--wrap=memset
 
-# OpenBLAS's routines for AVX-512 once more, with code that records their accesses: made from the linked program. Those
-# for AVX2, which emulators run, too: they tell of no prefetches.
+# OpenBLAS's routines for AVX-512 and AVX2 once more, with code that records accesses: made from the linked program.
 rewrite = $(Q)echo "  REWRITE $@"; MAGIC=$(rewritten_magic) CC="$(CC)" LD=$(LD) NM=$(NM) OBJDUMP=$(OBJDUMP) counters/watch/rewrite.sh $1 $< $@
 rewriters := $(addprefix counters/watch/,rewrite.sh x86.awk rewrite.awk functions.awk rewritten.ld)
 
 $(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest $(rewriters)
 	$(call rewrite,routines)
 
-# What has no emulator, with its stack: the program with the library's own kernels, and copies of all their machine code and
-# of OpenBLAS's above it.
+# For code without an emulator: the library's own kernels, and copies of their machine code and of OpenBLAS's.
 $(BUILD)/copied/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
 	@mkdir -p $(@D)
 	$(link_guest) -Wl,--wrap=memset
@@ -51,14 +47,13 @@ $(BUILD)/copied/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(call 
 $(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest $(rewriters) $(call archive,kernels)
 	$(call rewrite,$(call archive,kernels))
 
-# The program that runs generated code under the emulator: it loads shared objects, so it is not static.
+# Runs generated code under the emulator.
 code_guest = $(plain_build)/code-guest
 $(BUILD)/code-guest: $(call objects,experiments/emit/main_guest.c counters/watch/emulator_watcher.c)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
-# Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels, which are
-# described one by one: the guest of such builds is the plain build's, by gcc.
+# Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels: the guest is the plain build's.
 native_guest = $(plain_build)/guest
 native_twin = $(plain_build)/twin/guest
 native_copied = $(plain_build)/copied/guest
@@ -89,8 +84,7 @@ guest-x86_64 guest-x86_64-copied:
 	@echo "an x86 program is observed on x86 computers only: none is built here for $(ARCH)" >&2; exit 1
 endif
 
-# The guest that a program needs, in $$guest; why the guest is missing, in $$why. The program goes on without a guest,
-# unless a signal ended make or the program's arguments are wrong.
+# Sets $$guest, the guest of a program, and $$why, why the guest is missing. Without a guest the program goes on.
 prepare_guest = . .ci/signals; why=; said=; guest=$$($(BUILD)/bench $1 --guest $(call pass,$1)) || exit 2; \
     if [ -n "$$guest" ]; then \
         log=$(BUILD)/guest.log; touch $$log 2>/dev/null || log=/dev/null; exec 3> >(tee $$log); shown=$$!; \
@@ -102,7 +96,7 @@ from_guest = "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "TWIN=$(twin_path)" "W
 twin_path = $$(case $$guest in x86_64) echo "$(native_twin)";; esac)
 guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; x86_64-copied) echo "$(native_copied)";; ppc64le) echo "$(GUEST_ppc64le)";; esac)
 
-# What is built, done first and handed over for a question, by what its record says that it watches.
+# What is built, done first and handed over for a question, by the word `watches` of its record.
 first_for_guest = $(call prepare_guest,$2);
 handed_for_guest = $(from_guest)
 first_for_stack = . .ci/signals; guest=$$($(BUILD)/bench stack --guest $(call pass,stack)) && waited $(MAKE) --no-print-directory guest-$$guest &&
@@ -110,7 +104,6 @@ handed_for_stack = "OBSERVER=$(OBSERVER)" "GUEST=$${GUEST:-$(guest_path)}"
 built_for_code = $(OBSERVER) $(code_guest)
 handed_for_code = "OBSERVER=$(OBSERVER)" "GUEST=$(code_guest)"
 
-# What the tests need to know of them; other suites than these run nothing under emulation.
 observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest) $(if $(filter x86_64,$(ARCH)),TWIN=$(native_twin) COPIED=$(native_copied) CODE_GUEST=$(code_guest))
 guest_of_tests = guest-$(ARCH)$(if $(filter x86_64,$(ARCH)),-copied)
 suite_needs_guest = $(if $1,$(filter observe observe_twins observe_stack emit_streams,$1),all)

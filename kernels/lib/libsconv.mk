@@ -1,8 +1,5 @@
-# libsconv: what kernels/lib/sconv_*.c need of the kernels and of sim/machine, with nothing but sconv_* visible.
-# Included by the Makefile.
-
+# libsconv: kernels/lib, and what the folder needs of the kernels and of sim/machine, with nothing but sconv_* visible.
 SCONV_SONAME := libsconv.so.1
-# All of this folder is linked; of the kernels and the simulator, what it needs.
 sconv_parts := $(call objects,$(call sources,kernels/lib)) $(call archive,kernels) $(call archive,sim)
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
