@@ -1,15 +1,14 @@
 # Observed streams: the observer, a plugin of QEMU, and the guest, the program under observation.
 # QEMU has loaded no sanitizers.
+link_plain = $(Q)echo "  LINK    $@"; $(CC) $(LDFLAGS) -o $@ $^
 TRACER = $(BUILD)/tracer.so
 OBSERVER = $(plain_build)/tracer.so
 $(TRACER): $(call objects,counters/watch/emulator_plugin.c) $(call archive,counters) $(call archive,sim)
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(LDFLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ -lm
+	$(link_plain) -shared -Wl,--exclude-libs,ALL -lm
 
 HEAP = $(BUILD)/heap.so
 $(HEAP): $(call objects,sim/programs/heap_plugin.c)
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^
+	$(link_plain) -shared
 
 all: $(if $(CROSS)$(SAN),,$(TRACER) $(HEAP))
 
@@ -50,8 +49,7 @@ $(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest $(rewriters) $(call archi
 # Runs generated code under the emulator.
 code_guest = $(plain_build)/code-guest
 $(BUILD)/code-guest: $(call objects,experiments/emit/main_guest.c counters/watch/emulator_watcher.c)
-	@echo "  LINK    $@"
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -ldl
+	$(link_plain) -ldl
 
 # Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels: the guest is the plain build's.
 native_guest = $(plain_build)/guest
