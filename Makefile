@@ -8,9 +8,7 @@ endif
 
 # `make help sweep` prints the help of sweep and runs nothing: goals beside help are topics.
 ifneq ($(filter help,$(MAKECMDGOALS)),)
-
 topics := $(filter-out help,$(MAKECMDGOALS))
-
 #: make help sweep
 #: make help build
 #: With 'build': the variables of every build.
@@ -19,30 +17,24 @@ help: ## Show this; with a target, all about it
 
 $(topics): help
 	@:
-
 .PHONY: help $(topics)
-
 else
 
 # The version of all installed files. The ABI's number (ABI, SCONV_SONAME) changes when old programs no longer run with a library.
 VERSION := 1.1.0
-
 $(foreach t,CC=gcc AR=ar LD=ld,$(if $(filter default,$(origin $(firstword $(subst =, ,$t)))),$(eval $(subst =, := $(CROSS),$t))))
 $(foreach t,NM=nm OBJCOPY=objcopy OBJDUMP=objdump,$(eval $(subst =, := $(CROSS),$t)))
 
-# gcc 12's leak checker misreads thread-local storage that begins 16 bytes into a page, and ends the program. use_tls=0 makes the checker
-# skip all thread-local storage; tests/leaks.txt names the memory that only thread-local pointers reach.
+# gcc 12's leak checker misreads thread-local storage 16 bytes into a page: use_tls=0, and tests/leaks.txt names memory of such pointers.
 export LSAN_OPTIONS ?= use_tls=0:print_suppressions=0:suppressions=$(CURDIR)/tests/leaks.txt
 
 TARGET := $(shell $(CC) -dumpmachine 2>/dev/null)
 ARCH := $(patsubst powerpc64%,ppc64%,$(firstword $(subst -, ,$(TARGET)) $(shell uname -m)))
-
 comma := ,
 BUILD := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
 # Builds with sanitizers, and clang's, take some objects from gcc's plain build.
 plain_build := $(if $(SAN)$(findstring clang,$(CC)),$(if $(filter command line,$(origin BUILD)),$(BUILD)/plain,build),$(BUILD))
 Q := $(if $(filter 1,$V),,@)
-
 sysroot_triplet := $(firstword $(subst -, ,$(TARGET)))-linux-gnu
 sysroot_lib := $(SYSROOT)/usr/lib/$(sysroot_triplet)
 sysroot_ldflags := -L$(sysroot_lib) -Wl,-rpath-link,$(sysroot_lib) -Wl,-rpath-link,$(SYSROOT)/lib/$(sysroot_triplet)
@@ -51,7 +43,6 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wconversion -Wstrict-protot
             -Wwrite-strings $(if $(findstring clang,$(CC)),$(if $(filter ppc64le,$(ARCH)),-Wno-deprecated-altivec-src-compat)) $(if $(filter 1,$(DEVELOPER)),-Werror)
 # With sanitizers gcc cannot see the range of values, and warns of lengths that do not occur.
 WARNINGS += $(if $(SAN),$(if $(findstring clang,$(CC)),,-Wno-format-truncation -Wno-restrict))
-# Assertions are on in every build: their cost is too small to measure. CPPFLAGS=-DNDEBUG leaves assertions out.
 CFLAGS ?= $(if $(SAN),-O1 -g1,-O2 -g)
 BASE_CFLAGS := -std=c17 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -pthread -I. $(WARNINGS) \
                $(if $(SYSROOT),-isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(sysroot_triplet)) \
@@ -61,7 +52,6 @@ BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(SYSROOT),$(sysroo
 # Cross builds and builds with sanitizers have no sconv-opt: MLIR's libraries are of this CPU and without sanitizers.
 mlir_folder := /usr/lib/llvm-19
 mlir_header := $(if $(CROSS)$(SAN),,$(wildcard $(mlir_folder)/include/mlir-c/IR.h))
-
 # Every main_<program>.c is a program (main_sconv_plan.c: sconv-plan), linked with the libraries below it: a folder each, lowest last.
 # Only bench-papers and the tests are linked with the finished papers.
 LIBRARIES := experiments kernels counters sim
@@ -74,13 +64,11 @@ main_bench-papers := $(main_bench)
 SIM_PROGRAMS := $(call name_of_main,$(filter sim/%,$(mains)))
 LDLIBS := -lgsl -lgslcblas -lhwloc -lisl -ljansson -lpfm -lprotobuf-c -lsqlite3 -ldl -lm
 
-xsmm_header := $(if $(CROSS),,$(firstword $(wildcard /usr/include/libxsmm.h /usr/local/include/libxsmm.h)))
+installed_header = $(firstword $(wildcard $(addsuffix /$1,/usr/include /usr/local/include)))
+xsmm_header := $(if $(CROSS),,$(call installed_header,libxsmm.h))
 xsmm_libs := $(if $(xsmm_header),-l:libxsmm.a -l:libxsmmnoblas.a)
-
-# The simulator's programs need no other library of the project.
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(if $(filter $1,bench-papers tests),papers) $(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(xsmm_libs) $(LDLIBS))
-
 apart := $(mains) %/main_guest.c %/main_sconv_opt.c $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c %/annotated.c experiments/emit/opt_%.c tests/sim/heap.c tests/data/% kernels/plugin/%
 sources = $(filter-out $(apart) $(if $(filter experiments,$1),$(folder_of_papers)/%),$(sort $(shell find $1 -name '*.c')))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
@@ -97,7 +85,6 @@ kernel_flags := $(if $(power10_flag),-DBUILT_MMA)
 no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_g) $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
-
 # -g1: gcc compiles the engines in two thirds of the time. The flags of sanitizers: a tenth of gcc's time, a quarter of clang's.
 ukr_g := $(if $(findstring -g,$(CFLAGS)),-g1)
 ukr_san_flags := $(if $(findstring address,$(SAN)),-O1 -fno-sanitize=null -fno-sanitize=pointer-overflow -fno-sanitize=object-size $(if $(findstring clang,$(CC)),-mllvm -,--param )asan-instrumentation-with-call-threshold=0)
@@ -116,7 +103,6 @@ deciding_sources := $(sort $(wildcard experiments/papers/polydl/analysis/walk.[c
                     $(filter-out $(addprefix experiments/bench/,$(undeciding)),$(shell find sim kernels experiments/bench -not -path "sim/programs/*" \( -name "*.[ch]" -o -name "*.def" \))))
 sources_hash = $(shell cat $(deciding_sources) | sha256sum | cut -c1-16)
 $(BUILD)/obj/experiments/base/store_program.o: $(deciding_sources)
-
 $(BUILD)/obj/kernels/emit/c_source.o: $(wildcard kernels/emit/text/*.inc)
 
 version_flags = $(if $(filter kernels/wisdom/wisdom_key.c,$1),-DKERNELS_VERSION='"$(VERSION)"') $(if $(filter experiments/base/store_program.c,$1),-DEXP_SOURCES_HASH='"$(sources_hash)"') $(if $(filter sim/programs/main_cachesim.c,$1),-DSIM_VERSION='"$(VERSION)"')
@@ -136,7 +122,7 @@ all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ### Build everything (minutes)
 not_writable := $(shell .ci/writable "$(BUILD)")
 may_write = $(if $(not_writable),$(error cannot write to $(not_writable) (as $(shell id -un)): BUILD=/tmp/build, say, builds in a folder of your own))
 
-# note NAME, TEXT: the file BUILD/NAME holds the text; make writes the file only when the text changes.
+# note NAME, TEXT: make writes the text to BUILD/NAME only when the text changes.
 define note
 $(BUILD)/$1: $(if $(and $(findstring <$(strip $2)>,<$(strip $(file <$(BUILD)/$1))>),$(findstring <$(strip $(file <$(BUILD)/$1))>,<$(strip $2)>)),,FORCE)
 	$$(may_write)@mkdir -p $$(@D)
@@ -148,11 +134,9 @@ flag_makers := file_flags pic_flags mlir_flags polydl_flags onnx_flags loops_fla
 flags := $(filter-out -W%,$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)) $(in_order) $(no_idioms) $(as_written) $(ukr_g) $(ukr_san_flags) \
          $(kernel_flags) $(xsmm_header) $(VERSION) $(subst $$,,$(foreach f,$(flag_makers),$(value $f)))
 $(eval $(call note,flags,$(flags)))
-dnnl_header := $(firstword $(wildcard /usr/include/oneapi/dnnl/dnnl.h /usr/local/include/oneapi/dnnl/dnnl.h))
-$(eval $(call note,headers,dnnl $(dnnl_header) xsmm $(xsmm_header) opencl $(wildcard /usr/include/CL/cl.h)))
+$(eval $(call note,headers,dnnl $(call installed_header,oneapi/dnnl/dnnl.h) xsmm $(xsmm_header) opencl $(wildcard /usr/include/CL/cl.h)))
 $(patsubst %.c,$(BUILD)/obj/%.o,experiments/papers/polydl/time/dnnl.c experiments/papers/lift/opencl.c experiments/papers/polydl/time/baselines.c): $(BUILD)/headers
 
-# compile FOLDER, WORD, COMMAND: objects in BUILD/FOLDER
 define compile
 $(BUILD)/$1/%.o: %.c $(BUILD)/flags
 	$$(may_write)@mkdir -p $$(@D); echo "  $2 $$<"
@@ -160,11 +144,9 @@ $(BUILD)/$1/%.o: %.c $(BUILD)/flags
 endef
 cc = $(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 $(eval $(call compile,obj,CC     ,$$(cc) $$(call file_flags,$$<)))
-
 $(BUILD)/obj/%.o: $(BUILD)/obj/%.c $(BUILD)/flags
 	$(Q)$(cc) -MMD -MP -c -o $@ $<
 
-# link: the command that links all prerequisites; words behind $(link) are options of the linker.
 define link
 	$(may_write)@echo "  LINK    $@"
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
@@ -181,7 +163,6 @@ $(foreach l,papers $(LIBRARIES),$(eval $(call library_rule,$l)))
 questions_in = $(sort $(patsubst question_%.c,%,$(notdir $(wildcard $1/*/question_*.c))))
 first_experiment = experiment $(filter-out experiment,$(sort $1))
 papers := $(call questions_in,$(folder_of_papers))
-
 define question_list
 $$(eval $$(call note,obj/$1.names,$2 | $3))
 $(BUILD)/obj/$1.c: $(BUILD)/obj/$1.names
@@ -193,13 +174,12 @@ $(eval $(call question_list,questions,$(call first_experiment,$(call questions_i
 $(eval $(call question_list,questions_all,$(call first_experiment,$(call questions_in,experiments) $(papers)),))
 
 onnx_made := $(BUILD)/obj/onnx
-onnx_proto := $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto) /usr/include/onnx/onnx.proto)
+onnx_proto := $(or $(call installed_header,onnx/onnx.proto),/usr/include/onnx/onnx.proto)
 onnx_users := $(call objects,$(wildcard experiments/onnx/*.c experiments/models/*.c tests/experiments/onnx*.c tests/experiments/suite_onnx*.c))
 
 $(onnx_made)/onnx.pb-c.c: $(onnx_proto)
 	@mkdir -p $(@D); echo "  PROTOC  $<"
 	$(Q)protoc-c -I$(dir $<) --c_out=$(@D) $<
-
 $(onnx_users): | $(onnx_made)/onnx.pb-c.c
 $(call archive,experiments): $(BUILD)/obj/questions.o $(onnx_made)/onnx.pb-c.o
 
@@ -229,7 +209,6 @@ extra_objects_sconv-opt = $(call objects,$(wildcard experiments/emit/opt_*.c))
 extra_libraries_sconv-opt = -L$(mlir_folder)/lib -Wl,-rpath,$(mlir_folder)/lib -Wl,--start-group $(mlir_archives) -Wl,--end-group -lMLIR -lLLVM-19 -lstdc++
 extra_objects_cachesim = $(call objects,$(wildcard sim/programs/cachesim_*.c))
 extra_objects_simbench = $(call objects,$(wildcard tests/sim/sim_naive*.c))
-
 define program_rule
 $(BUILD)/$1: $(call objects,$(main_$1)) $(extra_objects_$1) $(foreach l,$(call libraries,$1),$(call archive,$l))
 	$$(link) $(extra_libraries_$1) $(call ldlibs,$1)
@@ -238,7 +217,6 @@ $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$p)))
 
 PREFIX ?= /usr/local
 ABI := 0
-
 $(BUILD)/libconvsim.so.$(ABI): $(call objects,$(call sources,sim))
 	$(link) -shared -Wl,-soname,$(@F) -Wl,--no-undefined -lhwloc -lm
 
@@ -246,10 +224,8 @@ include kernels/lib/libsconv.mk
 include counters/watch/watch.mk
 include tests/tests.mk
 include tests/foreign.mk
-
--include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
-
 include .ci/variables.mk
+-include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
 
 # A link to bench asks the question whose name the link has; a question may have a program of its own.
 links := $(addprefix $(BUILD)/,$(filter-out $(PROGRAMS),$(foreach q,$(foreach t,$(question_targets),$(call question_of,$t)),$(or $(call does,$q,program),$q))))
@@ -261,7 +237,6 @@ $(links): $(BUILD)/bench
 # All cores, unless the user said how many.
 cores := $(shell nproc)
 PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(cores))
-
 export $(sort $(foreach t,$(question_targets),$(call passed_variables,$t)))
 COMMIT := $(shell git describe --always --dirty 2>/dev/null)
 
@@ -270,10 +245,8 @@ ifneq ($(shell locale 2>&1 >/dev/null),)
 export LC_ALL := C
 endif
 SHELL := /bin/bash
-
 # A recipe reads a user's value from the environment: no shell takes the value for a part of a command.
 pass = $(foreach v,$(call passed_variables,$1),"$v=$$$v")
-
 # `make judge` is `build/bench judge`: the question's record says what make does (experiments/bench/course/question.h).
 own_program = $(filter $(PROGRAMS),$(call does,$1,program))
 asked = $(addprefix $(BUILD)/,$(or $(call own_program,$1),bench $(if $(filter $1,$(papers))$(call does,$1,reads_all),bench-papers)))
@@ -289,8 +262,6 @@ $1: deps
 	$$(Q)$$(call watch,first,$2) exec $$(call ask,$2) $$(call pass,$1) $$(call keep_in_store,$2) $$(call name_commit,$2) $$(call watch,handed,$2)
 endef
 $(foreach t,$(question_targets),$(eval $(call question_rule,$t,$(call question_of,$t))))
-
-# ---- other targets ----
 
 #: Counts loops of known work, in 5 seconds. Without counters, it says why and what to do.
 counters: deps ## Can this computer's performance counters be believed?
@@ -353,16 +324,14 @@ deps: ## Install the Debian packages that are missing
 	$(Q).ci/deps
 
 format: ### Reformat the sources with clang-format
+format-check: ### Name the sources that clang-format would change
+format format-check:
 	$(Q).ci/deps format
-	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
+	$(Q)git ls-files '*.c' '*.h' | xargs clang-format $(if $(filter format,$@),-i,--dry-run -Werror)
 
 readmes: deps ### Write what READMEs say of the questions, from their records
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/bench-papers
 	$(Q).ci/readmes $(BUILD)/bench-papers
-
-format-check: ### Name the sources that clang-format would change
-	$(Q).ci/deps format
-	$(Q)git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
 
 clean: ## Remove everything that was built; results stay
 	$(Q)rm -rf build build-*

@@ -1,9 +1,5 @@
-# Tab completion for bash: targets, variables and their values for make in this project's folder, for its programs, and for cachesim.
-#
-#     source .ci/completion.bash
-#
-# `make install` installs it for cachesim and the programs; make is completed only by what is sourced from the project, and in any
-# other folder by what completed it before.
+# Tab completion for bash (source .ci/completion.bash): targets, variables and values for make in this project's folder, for its programs,
+# and for cachesim. `make install` installs it for cachesim and the programs. In other folders, make is completed as before.
 # shellcheck shell=bash
 
 _convolution_find() { # _convolution_find FOLDER: sets root to the project's folder around it, or to the installed data; fails outside

@@ -14,8 +14,7 @@ question_of = $(call fact,question,$1)
 passed_variables = $(foreach p,$(filter-out blas dnnl,$(call fact,knows,$1)),$(call fact,variable,$p))
 
 quoted = '$(subst ','\'',$1)'
-
-# Make that this one starts gets the same command line for other targets.
+# An inner make gets the command line of its outer make, for other targets.
 ifndef VARIABLES_ARE_KNOWN
 export VARIABLES_ARE_KNOWN := 1
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))

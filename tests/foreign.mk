@@ -5,7 +5,6 @@ foreign := power10|ppc64le|powerpc64le-linux-gnu|ppc64el|power10|an-emulated-POW
 
 column = $(word $2,$(subst |, ,$1))
 foreign_names := $(foreach f,$(foreign),$(call column,$f,1))
-
 foreign_build = $(if $(filter command line,$(origin BUILD)),$(BUILD)-$(call column,$1,2),build-$(call column,$1,2))
 foreign_programs := tests experiment cachesim
 
@@ -56,14 +55,12 @@ endef
 
 power10_ukr := f32_16x8__mma
 aarch64_ukr := f32_16x24__ref
-
 # POWER10 has kernels of its own. Readers of files, stores, counters and clocks are tested on Arm.
 power10_suites = $(filter-out polydl%,$(cpu_suites))
 aarch64_suites := cpu kernels nest share emit sconv sconv_errors sconv_plans record exp_replay exp_measure store tasks \
                   plan_json sim_cache sim_bursts sim_plain sim_trace sim_machine counters_run watchpoints host \
                   counters_proof timing onnx onnx_shapes network network_steps
 power10_parts := results names guests observed
-
 # A POWER9 has no matrix engine: replays and runs must not need a matrix engine.
 power9_suites := cpu kernels nest emit share sconv sconv_errors sconv_plans
 power10_needs = guest-ppc64le $(BUILD)/tests

@@ -1,7 +1,6 @@
 # Tests: on this computer, with sanitizers, and as other CPUs. A test is a job, a name and a command, for tests/jobs.sh.
 
 run_jobs = exec tests/jobs.sh < <(printf '%s\n' $1)
-
 # suite_jobs PREFIX,SUITES,COMMAND. Random simulated machines depend little on the CPU: other CPUs get a tenth.
 suites = $(shell sed -n 's/^    X(\(.*\)).*/\1/p' tests/main_tests.c)
 suite_arguments = $(if $(SEED), --seed "$$SEED")$(if $(REPEAT), --repeat "$$REPEAT")
@@ -13,22 +12,12 @@ script_names := $(filter-out fuzz jobs mutate,$(patsubst tests/%.sh,%,$(wildcard
 long_scripts := $(addprefix experiments/,cli) sim/cachesim $(addprefix experiments/,emit opt polydl study paper figures slurm peers)
 unsanitized := kernels/library make signals sim/simbench isa readmes rooms words suites deps \
                $(addprefix experiments/,emit figures opt paper peers polydl slurm study)
-environment_of_isa = ARCH=$(ARCH) OBJDUMP=$(OBJDUMP) NM=$(NM) CFLAGS="$(CFLAGS)"
-environment_of_library = CC="$(CC)" MAKE_ARGS="BUILD=$(BUILD)"
-environment_of_simbench = CC="$(CC)"
-environment_of_cachesim = SAN=$(SAN)
-environment_of_annotate = SAN=$(SAN)
-environment_of_emit = EMIT=$(EMIT)
-environment_of_cli = $(observable)
-environment_of_plugin = SAN=$(SAN) $(observable)
-script_job = '$(notdir $1) BUILD=$(BUILD) $(environment_of_$(notdir $1)) tests/$1.sh'
-
+script_job = '$(notdir $1) BUILD=$(BUILD) ARCH=$(ARCH) CC="$(CC)" CFLAGS="$(CFLAGS)" OBJDUMP=$(OBJDUMP) NM=$(NM) SAN=$(SAN) EMIT=$(EMIT) \
+    MAKE_ARGS="BUILD=$(BUILD)" $(observable) tests/$1.sh'
 test_programs = $(addprefix $(BUILD)/,tests bench bench-papers sconv-plan sconv-gen $(if $(mlir_header),sconv-opt) onnx2layers cachesim simbench) $(links)
 test_libraries = $(if $(SAN),,$(if $(CROSS),,$(TRACER) $(HEAP)) lib $(BUILD)/libconvsim.so.$(ABI))
-
 scripts = $(foreach s,$(filter-out $(if $(SAN),$(unsanitized)),$(long_scripts) $(filter-out $(long_scripts),$(script_names))),$(call script_job,$s)) \
     'mutants tests/mutate.sh --stale'
-
 tests_command = $(observable) $(TEST_WRAPPER) $(BUILD)/tests$(if $(SAN), --part 4)
 
 #: make test SUITE=nest SEED=7
@@ -40,7 +29,6 @@ test: deps ### Build and run all tests (4 to 5 minutes)
 	$(Q)$(if $(SUITE),$(tests_command) --suite "$$SUITE"$(suite_arguments),$(call run_jobs,$(scripts) $(call suite_jobs,,$(suites),$(tests_command))))
 
 check: test
-
 check-long: deps ### The same tests on 100 times as many random cases (about an hour)
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/tests
 	$(Q)$(BUILD)/tests --seed $(or $(SEED),$(shell date +%s)) --repeat $(or $(REPEAT),100)
@@ -66,7 +54,6 @@ FUZZ_SECONDS ?= 60
 FUZZ_CC := clang
 FUZZ_TARGETS := machine din lackey text binary shape onnx
 fuzz_build := $(BUILD)-fuzz
-
 #: make fuzz FUZZ_SECONDS=60
 #: Needs clang with libFuzzer.
 fuzz: deps ### Fuzz the parsers of machine files, traces and networks, and shapes
@@ -91,7 +78,6 @@ cpu_suites := cpu exp_replay exp_measure sim_cache sim_bursts sim_policy sim_ful
 # this computer.
 older_Nehalem := cpu kernels nest nest_totals nest_prefetch emit share sconv sconv_errors sconv_plans tune sim_plain judge
 older_Haswell := cpu nest nest_totals nest_prefetch tune sim_plain judge
-
 masked_jobs = $(call suite_jobs,$1-,$(cpu_suites),CONV_CPU=$1 $(observable) $(BUILD)/tests) \
     '$1-cli CONV_CPU=$1 BUILD=$(BUILD) tests/experiments/cli.sh results' \
     '$1-peers CONV_CPU=$1 BUILD=$(BUILD) tests/experiments/peers.sh' \

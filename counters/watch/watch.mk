@@ -5,7 +5,6 @@ TRACER = $(BUILD)/tracer.so
 OBSERVER = $(plain_build)/tracer.so
 $(TRACER): $(call objects,counters/watch/emulator_plugin.c) $(call archive,counters) $(call archive,sim)
 	$(link_plain) -shared -Wl,--exclude-libs,ALL -lm
-
 HEAP = $(BUILD)/heap.so
 $(HEAP): $(call objects,sim/programs/heap_plugin.c)
 	$(link_plain) -shared
@@ -14,7 +13,6 @@ all: $(if $(CROSS)$(SAN),,$(TRACER) $(HEAP))
 
 # The guest is static: the emulator then knows the names of all functions, OpenBLAS's too.
 openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(TARGET)/openblas-pthread/libopenblas.a,$(addsuffix /libopenblas.a,/usr/lib/$(TARGET) /usr/lib/$(subst -pc-,-,$(TARGET)) /usr/lib64 /usr/lib /usr/local/lib))))
-
 guest_archives = $(foreach l,$(LIBRARIES),$(call archive,$l))
 link_guest = $(Q)echo "  LINK    $@"; test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }; \
     $(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lgsl -lgslcblas -lm
@@ -25,7 +23,6 @@ $(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/watch/e
 # Its twin watches itself: instrumented kernels come before the library's, and markers are calls.
 twin_sources := experiments/observe/main_guest.c counters/watch/twin_watcher.c
 rewritten_magic := 314e5754534f424f
-
 $(eval $(call compile,twin,CC TWIN,$$(cc) -DWATCH_TWIN -DWATCH_COPIES_MAGIC=0x$(rewritten_magic)))
 
 $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_objects) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
@@ -34,7 +31,6 @@ $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_
 # OpenBLAS's routines for AVX-512 and AVX2 once more, with code that records accesses: made from the linked program.
 rewrite = $(Q)echo "  REWRITE $@"; MAGIC=$(rewritten_magic) CC="$(CC)" LD=$(LD) NM=$(NM) OBJDUMP=$(OBJDUMP) counters/watch/rewrite.sh $1 $< $@
 rewriters := $(addprefix counters/watch/,rewrite.sh x86.awk rewrite.awk functions.awk rewritten.ld)
-
 $(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest $(rewriters)
 	$(call rewrite,routines)
 
@@ -42,7 +38,6 @@ $(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest $(rewriters)
 $(BUILD)/copied/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
 	@mkdir -p $(@D)
 	$(link_guest) -Wl,--wrap=memset
-
 $(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest $(rewriters) $(call archive,kernels)
 	$(call rewrite,$(call archive,kernels))
 
@@ -82,21 +77,17 @@ guest-x86_64 guest-x86_64-copied:
 	@echo "an x86 program is observed on x86 computers only: none is built here for $(ARCH)" >&2; exit 1
 endif
 
-# Sets $$guest, the guest of a program, and $$why, why the guest is missing. Without a guest the program goes on.
-prepare_guest = . .ci/signals; why=; said=; guest=$$($(BUILD)/bench $1 --guest $(call pass,$1)) || exit 2; \
+# What is built, done first and handed over for a question, by the word `watches` of its record. Without a guest the question goes on.
+first_for_guest = . .ci/signals; why=; said=; guest=$$($(BUILD)/bench $2 --guest $(call pass,$2)) || exit 2; \
     if [ -n "$$guest" ]; then \
         log=$(BUILD)/guest.log; touch $$log 2>/dev/null || log=/dev/null; exec 3> >(tee $$log); shown=$$!; \
         waited $(MAKE) --no-print-directory guest-$$guest >&3 2>&1 || why="make guest-$$guest failed"; exec 3>&-; wait $$shown; \
         [ -z "$$why" ] || said=$$(grep -v '^make' $$log | tail -n 1 | sed 's/^sudo /packages are missing; to install them: &/'); \
         why=$${said:-$$why}; \
-    fi
-from_guest = "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "TWIN=$(twin_path)" "WHY_NO_GUEST=$$why"
+    fi;
+handed_for_guest = "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "TWIN=$(twin_path)" "WHY_NO_GUEST=$$why"
 twin_path = $$(case $$guest in x86_64) echo "$(native_twin)";; esac)
 guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; x86_64-copied) echo "$(native_copied)";; ppc64le) echo "$(GUEST_ppc64le)";; esac)
-
-# What is built, done first and handed over for a question, by the word `watches` of its record.
-first_for_guest = $(call prepare_guest,$2);
-handed_for_guest = $(from_guest)
 first_for_stack = . .ci/signals; guest=$$($(BUILD)/bench stack --guest $(call pass,stack)) && waited $(MAKE) --no-print-directory guest-$$guest &&
 handed_for_stack = "OBSERVER=$(OBSERVER)" "GUEST=$${GUEST:-$(guest_path)}"
 built_for_code = $(OBSERVER) $(code_guest)

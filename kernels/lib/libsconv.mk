@@ -20,10 +20,8 @@ lib: $(BUILD)/libsconv.a $(BUILD)/$(SCONV_SONAME) ## Build libsconv.a and libsco
 #: make install-sconv PREFIX=$HOME/.local
 install-sconv: lib ## Install libsconv with its header, manual and pkg-config file
 	$(Q)$(install) sconv
-
 all: lib
 install: install-sconv
 uninstall: uninstall-sconv
-
 uninstall-sconv: ## Remove what 'install-sconv' put there
 	$(Q)$(install) -u sconv
