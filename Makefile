@@ -159,8 +159,9 @@ $(call archive,$1): $(call objects,$(call sources,$(or $(folder_of_$1),$1)))
 endef
 $(foreach l,papers $(LIBRARIES),$(eval $(call library_rule,$l)))
 
-# The lists of the questions (experiments/bench/course/question.h), the experiment first. bench knows only the names of papers' questions.
-questions_in = $(sort $(patsubst question_%.c,%,$(notdir $(wildcard $1/*/question_*.c))))
+# The lists of the questions (experiments/bench/course/question.h): every question_<name>.c has one. The experiment is the first.
+# Of the papers' questions, other programs than bench-papers know the names only.
+questions_in = $(patsubst question_%.c,%,$(sort $(filter question_%.c,$(notdir $(call sources,$1)))))
 first_experiment = experiment $(filter-out experiment,$(sort $1))
 papers := $(call questions_in,$(folder_of_papers))
 define question_list

@@ -138,7 +138,7 @@ mutant "paper: the im2col matrix has the input's size" experiments/papers/paper/
     's/\(double\)p->r \* \(double\)p->s \* \(double\)p->p/(double)p->p/' paper
 mutant "quantiles: the 10th percentile is the 1st" experiments/base/stats.c 's/s\.n, 0\.1\)/s.n, 0.01)/' exp_stats
 mutant "quantiles: numbers that are not finite count as well" experiments/base/stats.c 's/if \(isfinite\(x\[i\]\)\)/if (1)/' exp_stats
-mutant "study: csa2 chooses the other schedule" experiments/study/choices.c \
+mutant "study: csa2 chooses the other schedule" experiments/choices/study/choices.c \
     's/return schedule != exp_study_csa2_choice/return schedule == exp_study_csa2_choice/' study
 mutant "study: the best schedule is the slower one" experiments/choices/choice.c \
     's/x\[i\]\.number < x\[found\]\.number/x[i].number > x[found].number/' study
@@ -299,11 +299,11 @@ mutant "simulated cycles that order the wrong way" experiments/bench/case/cycles
 mutant "errors of cycles by what was simulated" experiments/bench/case/cycles.c 's/p->simulated \/ p->taken/p->taken \/ p->simulated/' verdict
 mutant "verdict: what takes more is called less" experiments/run/verdict.c 's/fewer\[i\] = -more\[i\]/fewer[i] = more[i]/' verdict
 mutant "verdict: misses speak where cycles are known" experiments/run/verdict.c 's/if \(fast && has_clock/if (!fast \&\& has_clock/' verdict
-mutant "times are judged as counted cycles are" experiments/validate/cycles.c 's/of->is_by_clock && t->by_clock/false \&\& t->by_clock/' tests/experiments/validate.sh
+mutant "times are judged as counted cycles are" experiments/choices/validate/cycles.c 's/of->is_by_clock && t->by_clock/false \&\& t->by_clock/' tests/experiments/validate.sh
 mutant "a machine without cycles says nothing of it" experiments/run/verdict.c 's/if \(v->why_no_cycles\)/if (false \&\& v->why_no_cycles)/' verdict
 mutant "a sweep that calls the slowest the fastest" experiments/sweep/report.c 's/cycles->number < sum\[fastest/cycles->number > sum[fastest/' tests/experiments/sweep.sh
 mutant "verdict: an algorithm without cycles says nothing of it" experiments/run/verdict.c 's/has_clock\(v\) && x->why_no_cycles/false \&\& x->why_no_cycles/' verdict
-mutant "what cycles cost: one algorithm stands for all" experiments/validate/cost.c 's/a < e->n_algos; a\+\+/a < 1; a++/' tests/experiments/validate.sh
+mutant "what cycles cost: one algorithm stands for all" experiments/choices/validate/cost.c 's/a < e->n_algos; a\+\+/a < 1; a++/' tests/experiments/validate.sh
 mutant "stacks: few layers are explained by steps" experiments/observe/question_stack.c 's/unsigned i = CONV_N_WORKS; i-- > 0;/unsigned i = 0; i < CONV_N_WORKS; i++/' stacks
 mutant "brackets beside simulated cycles" experiments/measure/measure.c 's/why\[NO_CYCLES\] \? why\[NO_MODEL\] : EXP_CYCLES_INSTEAD/why[NO_MODEL]/' 'tests/experiments/cli.sh picks'
 mutant "a sum of layers that passes over one without a number" experiments/base/value.h 's/a\.why \? a\.why : b\.why\)/b.why)/' measure

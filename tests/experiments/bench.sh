@@ -64,7 +64,7 @@ while read -r target; do
 done < <(facts '$1 == "target" { print $2 }')
 while read -r folder; do
     check "results/README.md has no row for $folder/" grep -q "^| \`[^|]*/$folder/" results/README.md
-done < <(sed -n 's|^static const struct exp_results_layout layout = { "/\([a-z]*\)".*|\1|p' experiments/*/question_*.c experiments/papers/*/question_*.c)
+done < <(sed -n 's|^static const struct exp_results_layout layout = { "/\([a-z]*\)".*|\1|p' experiments/*/question_*.c experiments/*/*/question_*.c)
 
 check "records name other figures than there are scripts: $(diff <(facts '$1 == "figure" { print $3 }' | sort -u) \
     <(find experiments -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|common|.*_common|.*_curves' | sort))" \

@@ -11,7 +11,7 @@
 #include "counters/host/ctr_emulated.h"
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/model/model.h"
-#include "experiments/study/study.h"
+#include "experiments/choices/study/study.h"
 #include "kernels/csa/csa2.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/experiments/fake_ruler.h"

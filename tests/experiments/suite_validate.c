@@ -8,7 +8,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "experiments/show/agreement.h"
 #include "experiments/bench/case/case.h"
-#include "experiments/validate/validate.h"
+#include "experiments/choices/validate/validate.h"
 #include "tests/suites.h"
 
 extern const struct test_suite suite_validate;

@@ -1,5 +1,5 @@
 /* CSA's equations and tilings, held against the replay and the clock. */
-#include "experiments/study/study.h"
+#include "experiments/choices/study/study.h"
 
 #include <assert.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 const struct exp_study_names exp_study_equations[EXP_STUDY_N_EQUATIONS] = {
 #define EQUATION(upper, name, title, ...) [EXP_STUDY_##upper] = { name, title },
-#include "experiments/study/equations.def"
+#include "experiments/choices/study/equations.def"
 #undef EQUATION
 };
 
@@ -31,7 +31,7 @@ static struct pair pair_of(const struct csa_caches *c, const struct exp_study_ru
     const double different = elements * (double)sizeof(float) / c->line_bytes;
     const struct pair pair[] = {
 #define EQUATION(upper, name, title, what, predicted, simulated) [EXP_STUDY_##upper] = { predicted, simulated },
-#include "experiments/study/equations.def"
+#include "experiments/choices/study/equations.def"
 #undef EQUATION
     };
 

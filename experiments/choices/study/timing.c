@@ -1,5 +1,5 @@
 /* The runs of a sample, timed on this computer. */
-#include "experiments/study/study.h"
+#include "experiments/choices/study/study.h"
 
 #include <assert.h>
 #include <errno.h>

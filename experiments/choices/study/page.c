@@ -1,5 +1,5 @@
 /* The study's page: the answer, the targets, and the tables. */
-#include "experiments/study/study.h"
+#include "experiments/choices/study/study.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Runs of SConv: plans of a sample of layers, and the replay of the plans. */
-#include "experiments/study/study.h"
+#include "experiments/choices/study/study.h"
 
 #include <assert.h>
 #include <math.h>
@@ -56,7 +56,7 @@ static struct csa_tiling search(const struct conv_problem *p, const struct csa_c
 
 const struct exp_study_names exp_study_methods[EXP_STUDY_N_METHODS] = {
 #define METHOD(upper, name, title, ...) { name, title },
-#include "experiments/study/methods.def"
+#include "experiments/choices/study/methods.def"
 #undef METHOD
     { "csa2", "csa2" },
 };
@@ -66,7 +66,7 @@ static const struct method {
     double share[3];
 } methods[EXP_STUDY_CSA2S] = {
 #define METHOD(upper, name, title, plan, alpha, beta, gamma) { plan, { alpha, beta, gamma } },
-#include "experiments/study/methods.def"
+#include "experiments/choices/study/methods.def"
 #undef METHOD
 };
 

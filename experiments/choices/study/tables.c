@@ -1,5 +1,5 @@
 /* The tables of the study: a function per table fills the rows. */
-#include "experiments/study/study.h"
+#include "experiments/choices/study/study.h"
 
 /* ---- choices.csv ---- */
 
@@ -9,7 +9,7 @@ static const struct rec_field choice_fields[] = {
     { { "machine", "", "whose times: a recorded computer, or here", "" }, AT(machine) },
     { { "caches", "", "cold or warm at the start of each layer", "" }, AT(caches) },
     { { "part", "", "layers: all; training, which csa2 was fitted to; others", "" }, AT(part) },
-    { { "rule", "", "what chooses: experiments/study/rules.def", "" }, AT(rule) },
+    { { "rule", "", "what chooses: experiments/choices/study/rules.def", "" }, AT(rule) },
     { { "layers", "", "where it chooses and both schedules were timed", "" }, AT(all.n) },
     { { "right_percent", "%", "of them: the faster schedule was chosen", "clock" }, AT(right_percent) },
     { { "decided_layers", "", "where both measures of the recording say that the same schedule is faster", "clock" },
@@ -152,7 +152,7 @@ static void put_costs(struct exp_csv *csv, const void *of)
 #define SPREAD(member) REC_NAN_AS(struct exp_study_agreement, spread.member, "nothing is simulated")
 #define EQUATION_FIELD                                                                                                 \
     {                                                                                                                  \
-        { "equation", "", "of the SConv paper: experiments/study/equations.def", "" }, AT(equation)                    \
+        { "equation", "", "of the SConv paper: experiments/choices/study/equations.def", "" }, AT(equation)            \
     }
 #define RANK REC_NAN_AS(struct exp_study_agreement, rank, "all layers are equal, or too few")
 
@@ -174,7 +174,8 @@ static const struct rec_field term_fields[] = {
 static const struct rec_field left_out_fields[] = {
     { { "machine", "", "for whose caches, alone, CSA planned", "" }, AT(machine) },
     { { "schedule", "", "is or ws, as CSA plans it", "" }, AT(schedule) },
-    { { "caches", "", "what the plans are replayed through: experiments/study/left_out.def", "" }, AT(differs) },
+    { { "caches", "", "what the plans are replayed through: experiments/choices/study/left_out.def", "" },
+      AT(differs) },
     EQUATION_FIELD,
     { { "layers", "", "of the sample, those of equal shape each", "" }, AT(n) },
     { { "predicted", "lines", "sum over them; of eq6: cycles", "predicted" }, AT(predicted) },
@@ -249,7 +250,8 @@ static const struct rec_field tiling_fields[] = {
     { { "n_c", "", CSA_NC_TEXT, "" }, AT(run.tiling.n_c) },
     { { "k2", "", CSA_K2_TEXT, "" }, AT(run.tiling.k2) },
     { { "k3", "", CSA_K3_TEXT, "" }, AT(run.tiling.k3) },
-    { { "methods", "", "whose tiling it is: experiments/study/methods.def, csa2; - of none: only searched", "" },
+    { { "methods", "", "whose tiling it is: experiments/choices/study/methods.def, csa2; - of none: only searched",
+        "" },
       AT(methods) },
     { { "csa_cycles", "cycles", "Eq. 6 with the lines that CSA predicts", "predicted" }, AT(run.csa_cycles) },
     { { "csa2_cycles", "cycles", "csa2, caches cold", "predicted" }, AT(run.csa2_cycles) },
@@ -266,7 +268,7 @@ static const struct rec_field method_fields[] = {
     { { "machine", "", "as in tilings.csv", "" }, AT(machine) },
     { { "measure", "", "clock, or replay: Eq. 6 with simulated counts", "" }, AT(measure) },
     { { "part", "", "layers: all; training, which csa2 was fitted to; others", "" }, AT(part) },
-    { { "method", "", "experiments/study/methods.def, or csa2", "" }, AT(method) },
+    { { "method", "", "experiments/choices/study/methods.def, or csa2", "" }, AT(method) },
     { { "layers", "", "of the sample", "" }, AT(n) },
     { { "speed_percent", "%", "of the best tiling found, geometric mean over the layers", "" }, AT(percent) },
     { { "worst_tenth_percent", "%", "the same, exceeded in nine layers of ten", "" }, AT(p10_percent) },
@@ -339,7 +341,7 @@ struct variant_row {
 
 static const struct rec_field variant_fields[] = {
     { { "machine", "", "whose caches are varied", "" }, AT(machine) },
-    { { "variant", "", "experiments/study/variants.def", "" }, AT(variant) },
+    { { "variant", "", "experiments/choices/study/variants.def", "" }, AT(variant) },
     { { "layers", "", "of the sample", "" }, AT(s.n) },
     { { "chosen_is", "", "layers for which CSA chose input stationary", "predicted" }, AT(s.n_chosen[CSA_IS]) },
     { { "right", "", "layers where its choice has the fewer cycles by Eq. 6 with simulated counts", "replay" },
@@ -421,7 +423,7 @@ static const struct rec_field rate_fields[] = {
 
 static const struct rec_field micro_fields[] = {
     { { "machine", "", "whose caches, alone; cold", "" }, AT(machine) },
-    { { "what", "", "what has about such a micro-kernel: experiments/study/rates.def", "" }, AT(rate.what) },
+    { { "what", "", "what has about such a micro-kernel: experiments/choices/study/rates.def", "" }, AT(rate.what) },
     { { "mac_rows", "", "rows of a multiply-add instruction's outer product", "" }, AT(rate.issue.mac_rows) },
     { { "mac_columns", "", "its columns", "" }, AT(rate.issue.mac_columns) },
     { { "mac_instructions_per_cycle", "", "so many at once", "" }, AT(rate.issue.mac_instructions_per_cycle) },

@@ -96,7 +96,7 @@ double exp_study_sum(const struct exp_study_sample *sample, size_t n_terms, cons
 /* A model of Base, as csa2 is a model of SConv: few terms, costs fitted to a source's training layers. */
 enum exp_study_base_term {
 #define BASE_TERM(upper, ...) EXP_STUDY_BASE_##upper,
-#include "experiments/study/base_terms.def"
+#include "experiments/choices/study/base_terms.def"
 #undef BASE_TERM
     EXP_STUDY_N_BASE_TERMS
 };
@@ -153,7 +153,7 @@ double exp_study_lanes(const struct exp_study_source *s);
 
 enum exp_study_rule {
 #define RULE(upper, ...) EXP_STUDY_##upper,
-#include "experiments/study/rules.def"
+#include "experiments/choices/study/rules.def"
 #undef RULE
     EXP_STUDY_N_RULES
 };
@@ -228,7 +228,7 @@ struct exp_study_hybrid exp_study_hybrid_of(const struct exp_study_source *s, en
 
 enum exp_study_method {
 #define METHOD(upper, ...) EXP_STUDY_##upper,
-#include "experiments/study/methods.def"
+#include "experiments/choices/study/methods.def"
 #undef METHOD
     EXP_STUDY_CSA2S, /* beside the methods: the tiling of the fewest cycles by csa2 */
     EXP_STUDY_N_METHODS
@@ -381,7 +381,7 @@ struct exp_study_agreement {
 
 enum exp_study_equation {
 #define EQUATION(upper, ...) EXP_STUDY_##upper,
-#include "experiments/study/equations.def"
+#include "experiments/choices/study/equations.def"
 #undef EQUATION
     EXP_STUDY_N_EQUATIONS
 };
@@ -463,15 +463,15 @@ struct exp_study_variant {
 enum {
 #define VARIANT(...) +1
     EXP_STUDY_N_VARIANTS = 0
-#include "experiments/study/variants.def"
+#include "experiments/choices/study/variants.def"
     ,
     EXP_STUDY_N_LEFT_OUT = 0
-#include "experiments/study/left_out.def"
+#include "experiments/choices/study/left_out.def"
 #undef VARIANT
 #define RATE(...) +1
     ,
     EXP_STUDY_N_RATES = 0
-#include "experiments/study/rates.def"
+#include "experiments/choices/study/rates.def"
 #undef RATE
 };
 

@@ -1,4 +1,4 @@
-#include "experiments/study/study.h"
+#include "experiments/choices/study/study.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* The targets of the simulation on recorded counts, and whether the simulation reaches the targets. */
-#include "experiments/validate/validate.h"
+#include "experiments/choices/validate/validate.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Simulated cycles beside counted cycles: how far apart, and do both choose the same algorithms? */
-#include "experiments/validate/validate.h"
+#include "experiments/choices/validate/validate.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #include "experiments/base/text.h"
 #include "experiments/bench/course/course.h"
 #include "experiments/bench/course/options_shared.h"
-#include "experiments/study/study.h"
+#include "experiments/choices/study/study.h"
 
 #define PAGE "study.md"
 

@@ -1,5 +1,5 @@
 /* The work of the study: recorded times are read, plans replayed, a sample timed, and the models fitted. */
-#include "experiments/study/study.h"
+#include "experiments/choices/study/study.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -59,11 +59,11 @@ enum { ALL = SIM_MAX_LEVELS }; /* levels */
 
 #define VARIANT(name, title, level, ...) { name, title, level, __VA_ARGS__ },
 const struct exp_study_variant exp_study_variants[EXP_STUDY_N_VARIANTS] = {
-#include "experiments/study/variants.def"
+#include "experiments/choices/study/variants.def"
 };
 
 const struct exp_study_variant exp_study_left_out[EXP_STUDY_N_LEFT_OUT] = {
-#include "experiments/study/left_out.def"
+#include "experiments/choices/study/left_out.def"
 };
 #undef VARIANT
 
@@ -226,7 +226,7 @@ static int replay_variants(struct exp_study_work *w, struct exp_why *why)
 const struct exp_study_rate exp_study_rates[EXP_STUDY_N_RATES] = {
 #define RATE(what_, rows, columns, per_cycle, ukr_, core_)                                                             \
     { what_, { .mac_rows = rows, .mac_columns = columns, .mac_instructions_per_cycle = per_cycle }, ukr_, core_ },
-#include "experiments/study/rates.def"
+#include "experiments/choices/study/rates.def"
 #undef RATE
 };
 

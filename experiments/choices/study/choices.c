@@ -1,5 +1,5 @@
 /* Choices of a schedule, and of Base or SConv, held against the clock. */
-#include "experiments/study/study.h"
+#include "experiments/choices/study/study.h"
 
 #include <assert.h>
 #include <math.h>
@@ -64,7 +64,7 @@ static double cost_of(enum exp_study_rule rule, const struct choice *c, enum csa
 #define RULE(upper, name, title, what, cost)                                                                           \
     case EXP_STUDY_##upper:                                                                                            \
         return cost;
-#include "experiments/study/rules.def"
+#include "experiments/choices/study/rules.def"
 #undef RULE
     default:
         return (double)NAN;
@@ -73,7 +73,7 @@ static double cost_of(enum exp_study_rule rule, const struct choice *c, enum csa
 
 const struct exp_study_names exp_study_rules[EXP_STUDY_N_RULES] = {
 #define RULE(upper, name, title, ...) [EXP_STUDY_##upper] = { name, title },
-#include "experiments/study/rules.def"
+#include "experiments/choices/study/rules.def"
 #undef RULE
 };
 

@@ -1,5 +1,5 @@
 /* The cost of the core's clock: replays with the clock beside replays without. */
-#include "experiments/validate/validate.h"
+#include "experiments/choices/validate/validate.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The answer, and the targets. */
-#include "experiments/study/study.h"
+#include "experiments/choices/study/study.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@
 #include "experiments/bench/course/course.h"
 #include "experiments/bench/replay/replay.h"
 #include "experiments/bench/course/options_shared.h"
-#include "experiments/validate/validate.h"
+#include "experiments/choices/validate/validate.h"
 
 struct options {
     const char *counts, *model, *layers, *machine, *algos, *results, *commit;
