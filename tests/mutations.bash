@@ -304,7 +304,7 @@ mutant "a machine without cycles says nothing of it" experiments/run/verdict.c '
 mutant "a sweep that calls the slowest the fastest" experiments/sweep/report.c 's/cycles->number < sum\[fastest/cycles->number > sum[fastest/' tests/experiments/sweep.sh
 mutant "verdict: an algorithm without cycles says nothing of it" experiments/run/verdict.c 's/has_clock\(v\) && x->why_no_cycles/false \&\& x->why_no_cycles/' verdict
 mutant "what cycles cost: one algorithm stands for all" experiments/choices/validate/cost.c 's/a < e->n_algos; a\+\+/a < 1; a++/' tests/experiments/validate.sh
-mutant "stacks: few layers are explained by steps" experiments/observe/question_stack.c 's/unsigned i = CONV_N_WORKS; i-- > 0;/unsigned i = 0; i < CONV_N_WORKS; i++/' stacks
+mutant "stacks: few layers are explained by steps" experiments/base/stats.c 's/size_t i = 0; i < c->n; i\+\+\) \{ \/\* in turn/size_t i = c->n; i-- > 0;) { \/* in turn/' stacks
 mutant "brackets beside simulated cycles" experiments/measure/measure.c 's/why\[NO_CYCLES\] \? why\[NO_MODEL\] : EXP_CYCLES_INSTEAD/why[NO_MODEL]/' 'tests/experiments/cli.sh picks'
 mutant "a sum of layers that passes over one without a number" experiments/base/value.h 's/a\.why \? a\.why : b\.why\)/b.why)/' measure
 mutant "a ratio of layers is summed up" experiments/measure/measure.c 's/record->fold == MEASURE_RATIO/record->fold == MEASURE_RATIO \&\& false/' measure

@@ -157,6 +157,43 @@ double exp_stats_geomean(const double *x, size_t n)
     return n ? exp(sum / (double)n) : (double)NAN;
 }
 
+/* ---- costs ---- */
+
+void exp_costs_add(struct exp_costs *c, const double *amount, double sum, double all, double weight)
+{
+    assert(c->n <= EXP_COSTS_MOST);
+    for (size_t i = 0; i < c->n; i++) {
+        const double share = weight * amount[i] / all;
+
+        c->target[i] += share * (sum / all);
+        for (size_t j = 0; j < c->n; j++)
+            c->matrix[i][j] += share * (amount[j] / all);
+    }
+}
+
+void exp_costs_solve(const struct exp_costs *c, int sweeps, double *cost)
+{
+    assert(c->n <= EXP_COSTS_MOST);
+    for (int sweep = 0; sweep < sweeps; sweep++) {
+        for (size_t i = 0; i < c->n; i++) { /* in turn */
+            double rest = c->target[i];
+
+            for (size_t j = 0; j < c->n; j++)
+                rest -= j == i ? 0 : c->matrix[i][j] * cost[j];
+            cost[i] = c->matrix[i][i] > 0 ? fmax(0, rest / c->matrix[i][i]) : 0;
+        }
+    }
+}
+
+double exp_costs_sum(size_t n, const double *amount, const double *cost)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += amount[i] * cost[i];
+    return sum;
+}
+
 /* ---- correlations ---- */
 
 /* The finite pairs of two lists, and room for the ranks of both. From malloc. */

@@ -60,6 +60,30 @@ double exp_stats_spearman(const double *x, const double *y, size_t n);
 double exp_stats_kendall(const double *x, const double *y, size_t n);
 
 /*
+ * Costs that explain sums: of n terms, the amounts times the costs are to come closest to given sums by the weighted
+ * squares of the errors, and no cost is negative. Starts from { .n = n }.
+ */
+enum { EXP_COSTS_MOST = 48 };
+
+struct exp_costs {
+    size_t n; /* terms */
+    double matrix[EXP_COSTS_MOST][EXP_COSTS_MOST],
+        target[EXP_COSTS_MOST]; /* half the gradient: matrix * cost - target */
+};
+
+/* Adds a sample: a sum that amount[n] explain, with the error as a share of `all`. */
+void exp_costs_add(struct exp_costs *c, const double *amount, double sum, double all, double weight);
+
+/*
+ * Improves cost[n] by sweeps: each cost in turn takes its best value, from the first cost to the last. Where the
+ * samples do not separate costs, the first costs explain the sums.
+ */
+void exp_costs_solve(const struct exp_costs *c, int sweeps, double *cost);
+
+/* Returns the sum of n amounts times costs. */
+double exp_costs_sum(size_t n, const double *amount, const double *cost);
+
+/*
  * Speed-ups from rounds: how many times as fast as Base an algorithm is, over a layer or over all layers of a model,
  * with an interval of confidence.
  *

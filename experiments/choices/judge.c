@@ -180,11 +180,7 @@ static void judge(struct exp_judgement *v, const struct exp_experiment *e, size_
 /* Tells whether Base and all variants were timed. */
 static bool is_timed(const struct exp_judgement *v)
 {
-    for (size_t i = 0; i < EXP_N_VARIANTS; i++) {
-        if (v->clock.cost[i].why)
-            return false;
-    }
-    return !isnan(v->measured.value);
+    return !exp_choice_lacks_cost(&v->clock) && !isnan(v->measured.value);
 }
 
 static struct exp_accuracy accuracy_of(const struct exp_judgement *v, size_t n, bool is_waiting,
@@ -311,7 +307,7 @@ void exp_judge_report_finish(struct exp_judge_report *r)
 {
     const size_t n = r->n_models;
     struct exp_judge_model *all = exp_append(&r->model, &r->n_models, sizeof *all);
-    double logs = 0, issue_logs = 0;
+    double *speedup = exp_new(2 * n, sizeof *speedup), *issue = speedup + n;
 
     assert(n > 0);
     all->name = "all";
@@ -319,11 +315,12 @@ void exp_judge_report_finish(struct exp_judge_report *r)
         memcpy(all->why_not_timed, r->model[0].why_not_timed, sizeof all->why_not_timed);
     sum_up(r, all);
     for (size_t i = 0; i < n; i++) {
-        logs += log(r->model[i].speedup);
-        issue_logs += log(r->model[i].issue_speedup);
+        speedup[i] = r->model[i].speedup;
+        issue[i] = r->model[i].issue_speedup;
     }
-    all->speedup = exp(logs / (double)n);
-    all->issue_speedup = exp(issue_logs / (double)n);
+    all->speedup = exp_stats_geomean(speedup, n);
+    all->issue_speedup = exp_stats_geomean(issue, n);
+    free(speedup);
 }
 
 void exp_judge_report_release(struct exp_judge_report *r)

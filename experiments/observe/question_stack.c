@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "experiments/base/outdir.h"
+#include "experiments/base/stats.h"
 #include "experiments/base/tasks.h"
 #include "experiments/bench/course/course.h"
 #include "experiments/bench/case/machine.h"
@@ -24,21 +25,6 @@
 
 enum { N_SWEEPS = 5000 };
 
-/* Normal equations. Each unknown has a unit of its own, so all unknowns have equal weight. */
-struct equations {
-    double a[CONV_N_WORKS][CONV_N_WORKS], b[CONV_N_WORKS];
-    double unit[CONV_N_WORKS];
-};
-
-static double cost(const double each[CONV_N_WORKS], const double work[CONV_N_WORKS])
-{
-    double sum = 0;
-
-    for (unsigned w = 0; w < CONV_N_WORKS; w++)
-        sum += each[w] * work[w];
-    return sum;
-}
-
 struct exp_stack_error exp_stack_compare(const struct conv_stack *stack, const struct exp_stack_sample *s)
 {
     struct exp_stack_error e = { 0 };
@@ -48,61 +34,61 @@ struct exp_stack_error exp_stack_compare(const struct conv_stack *stack, const s
 
         e.all_loads += work[CONV_WORK_LOAD] + work[CONV_WORK_PLAIN_LOAD] + s->loads[p];
         e.all_stores += work[CONV_WORK_STORE] + work[CONV_WORK_PLAIN_STORE] + s->stores[p];
-        e.loads += cost(stack->phase[p].loads, work) - s->loads[p];
-        e.stores += cost(stack->phase[p].stores, work) - s->stores[p];
+        e.loads += exp_costs_sum(CONV_N_WORKS, work, stack->phase[p].loads) - s->loads[p];
+        e.stores += exp_costs_sum(CONV_N_WORKS, work, stack->phase[p].stores) - s->stores[p];
     }
     return e;
 }
 
-static void set_units(struct equations *q, const struct exp_stack_sample *const sample[], size_t n, unsigned phase)
+/* Costs of work. Each work has a unit of its own, so all costs have equal weight. */
+struct fitting {
+    struct exp_costs costs;
+    double unit[CONV_N_WORKS]; /* the most of a sample; 0: no sample has the work */
+};
+
+static struct fitting begin_fitting(const struct exp_stack_sample *const sample[], size_t n, unsigned phase)
 {
+    struct fitting f = { .costs.n = CONV_N_WORKS };
+
     for (unsigned w = 0; w < CONV_N_WORKS; w++) {
-        q->unit[w] = 0;
         for (size_t i = 0; i < n; i++)
-            q->unit[w] = fmax(q->unit[w], sample[i]->work[phase][w]);
+            f.unit[w] = fmax(f.unit[w], sample[i]->work[phase][w]);
     }
+    return f;
+}
+
+/* Returns the place of a work among the costs: the finest work comes first, steps last. */
+static unsigned place_of(unsigned work)
+{
+    return CONV_N_WORKS - 1 - work;
 }
 
 /* Adds a sample: `counted` for the work, with errors as shares of `all`. */
-static void add_sample(struct equations *q, const double work[CONV_N_WORKS], double counted, double all)
+static void add_sample(struct fitting *f, const double work[CONV_N_WORKS], double counted, double all)
 {
-    for (unsigned i = 0; i < CONV_N_WORKS; i++) {
-        double x = q->unit[i] > 0 ? work[i] / q->unit[i] / all : 0;
+    double amount[CONV_N_WORKS];
 
-        q->b[i] += x * counted / all;
-        for (unsigned j = 0; j < CONV_N_WORKS; j++)
-            q->a[i][j] += q->unit[j] > 0 ? x * work[j] / q->unit[j] / all : 0;
-    }
+    for (unsigned w = 0; w < CONV_N_WORKS; w++)
+        amount[place_of(w)] = f->unit[w] > 0 ? work[w] / f->unit[w] : 0;
+    exp_costs_add(&f->costs, amount, counted, all, 1);
 }
 
-/*
- * Each unknown in turn takes its best non-negative value, from the finest work to steps: where too few layers separate
- * the costs, costs of fine work hold for further layers, and costs of a step do not.
- */
-static void solve(const struct equations *q, double x[CONV_N_WORKS])
+/* Where too few layers separate the costs, costs of fine work hold for further layers, and costs of a step do not. */
+static void end_fitting(const struct fitting *f, double found[CONV_N_WORKS])
 {
-    for (unsigned i = 0; i < CONV_N_WORKS; i++)
-        x[i] = 0;
-    for (int sweep = 0; sweep < N_SWEEPS; sweep++) {
-        for (unsigned i = CONV_N_WORKS; i-- > 0;) {
-            if (q->a[i][i] > 0)
-                x[i] = fmax(0, x[i] + (q->b[i] - cost(q->a[i], x)) / q->a[i][i]);
-        }
-    }
-    for (unsigned i = 0; i < CONV_N_WORKS; i++)
-        x[i] = q->unit[i] > 0 ? x[i] / q->unit[i] : 0;
+    double cost[CONV_N_WORKS] = { 0 };
+
+    exp_costs_solve(&f->costs, N_SWEEPS, cost);
+    for (unsigned w = 0; w < CONV_N_WORKS; w++)
+        found[w] = f->unit[w] > 0 ? cost[place_of(w)] / f->unit[w] : 0;
 }
 
 static void fit_phase(struct conv_stack_phase *fitted, const struct exp_stack_sample *const sample[], size_t n,
                       unsigned phase)
 {
-    struct equations loads = { 0 }, stores = { 0 }, instructions = { 0 }, branches = { 0 };
+    struct fitting loads = begin_fitting(sample, n, phase), stores = loads, instructions = loads, branches = loads;
     double lines = 0, n_used = 0;
 
-    set_units(&loads, sample, n, phase);
-    set_units(&stores, sample, n, phase);
-    set_units(&instructions, sample, n, phase);
-    set_units(&branches, sample, n, phase);
     for (size_t i = 0; i < n; i++) {
         const struct exp_stack_error all = exp_stack_compare(&(struct conv_stack){ 0 }, sample[i]);
 
@@ -115,10 +101,10 @@ static void fit_phase(struct conv_stack_phase *fitted, const struct exp_stack_sa
         lines += sample[i]->lines[phase];
         n_used++;
     }
-    solve(&loads, fitted->loads);
-    solve(&stores, fitted->stores);
-    solve(&instructions, fitted->instructions);
-    solve(&branches, fitted->branches);
+    end_fitting(&loads, fitted->loads);
+    end_fitting(&stores, fitted->stores);
+    end_fitting(&instructions, fitted->instructions);
+    end_fitting(&branches, fitted->branches);
     fitted->lines = n_used > 0 ? (uint32_t)fmax(1, round(lines / n_used)) : 1;
 }
 

@@ -30,7 +30,7 @@ static void test_fit(void)
     for (size_t i = 0; i < 40; i++) {
         for (size_t k = 0; k < 3; k++)
             sample[i].amount[k] = (double)(rng_below(1000) + 1);
-        sample[i].cycles = exp_study_sum(&sample[i], 3, cost);
+        sample[i].cycles = exp_costs_sum(3, sample[i].amount, cost);
         sample[i].weight = 1;
     }
     sample[7].cycles *= 5;

@@ -207,7 +207,7 @@ static struct match match_of(const struct exp_study_source *s, size_t i)
     };
     struct match m = { .point = p, .choice.n = EXP_STUDY_N_SIDES };
 
-    m.choice.by[EXP_STUDY_BASE] = value_of(exp_study_sum(&work, EXP_STUDY_N_BASE_TERMS, s->base_cost));
+    m.choice.by[EXP_STUDY_BASE] = value_of(exp_costs_sum(EXP_STUDY_N_BASE_TERMS, work.amount, s->base_cost));
     m.choice.by[EXP_STUDY_SCONV] = value_of(s->view[i][schedule].csa2_cycles);
     for (size_t k = 0; k < EXP_STUDY_N_SIDES; k++) {
         m.choice.cost[k] = value_of(time[k]->cycles);

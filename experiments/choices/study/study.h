@@ -79,19 +79,14 @@ bool exp_study_decides(const struct exp_study_point *p);
  * cost is negative. The weight of an outlier, beyond 4 %, falls with the error.
  */
 
-enum { EXP_STUDY_MAX_TERMS = 16 };
-
 struct exp_study_sample {
-    double amount[EXP_STUDY_MAX_TERMS];
+    double amount[EXP_COSTS_MOST];
     double cycles; /* > 0 */
     double weight;
 };
 
-/* Fits cost[n_terms], n_terms <= EXP_STUDY_MAX_TERMS. */
+/* Fits cost[n_terms], n_terms <= EXP_COSTS_MOST. */
 void exp_study_fit(const struct exp_study_sample *sample, size_t n, size_t n_terms, double *cost);
-
-/* Returns the sum of amounts times costs. */
-double exp_study_sum(const struct exp_study_sample *sample, size_t n_terms, const double *cost);
 
 /* A model of Base, as csa2 is a model of SConv: few terms, costs fitted to a source's training layers. */
 enum exp_study_base_term {

@@ -261,7 +261,7 @@ struct exp_study_both exp_study_rate_of(const struct exp_study_source *s, double
             continue;
         base = exp_study_base_work(s, &m, p);
         sconv = exp_study_csa2_work(&m, p, exp_study_csa2_choice(s, i));
-        r.base += exp_study_sum(&base, EXP_STUDY_N_BASE_TERMS, s->base_cost);
+        r.base += exp_costs_sum(EXP_STUDY_N_BASE_TERMS, base.amount, s->base_cost);
         r.sconv += csa2_cycles(&sconv, &m);
         for (size_t k = 0; k < 3; k++) {
             base_packing += base.amount[base_packs[k]] * s->base_cost[base_packs[k]];
