@@ -158,6 +158,16 @@ static double eq6_cycles(const struct measured_case *x)
     return e.sconv_eq6_cycles;
 }
 
+static double seen_misses(const struct measured_case *x, size_t level)
+{
+    return exp_load_misses(x->c->observed.seen, &x->seen, level);
+}
+
+static double whole(const struct measured_case *x, double observed)
+{
+    return 1 / x->c->observed.share * observed;
+}
+
 static double percent_of(const struct sim_stats *s, const struct sim_cell *sum, size_t level)
 {
     return sum->loads ? 100 * exp_load_misses(s, sum, level) / (double)sum->loads : 0;

@@ -10,6 +10,7 @@
 #include "experiments/base/cells.h"
 #include "experiments/bench/case/estimate.h"
 #include "experiments/bench/course/results.h"
+#include "experiments/measure/measure.h"
 #include "experiments/papers/paper/paper.h"
 #include "experiments/show/counts.h"
 #include "sim/cpu.h"
@@ -34,13 +35,23 @@ static const struct rec_field fields[] = {
     { EXP_COLUMN_LAYER_INDEX, REC_AT(ROW, layer_index) },
     { EXP_COLUMN_LAYER, REC_AT(ROW, layer) },
     { EXP_COLUMN_ALGO, REC_AT(ROW, algo) },
-#define VALUE(name, ...) { { __VA_ARGS__ }, REC_VALUE(ROW, value[EXP_PAPER_##name]) },
+#define VALUE(name, measures, ...) { { __VA_ARGS__ }, REC_VALUE(ROW, value[EXP_PAPER_##name]) },
 #include "experiments/papers/paper/values.def"
 };
 
 const struct rec_table exp_paper_cases_table = REC_TABLE("cases.csv", fields, ROW);
 
 /* ---- numbers of a case ---- */
+
+/* The measure of a number in a kind of setting, plus 1; 0: none. */
+static const unsigned measure_of[EXP_PAPER_N_VALUES][EXP_PAPER_OBSERVED + 1] = {
+#define NONE [EXP_PAPER_TIMED] = 0
+#define TIMED(name) [EXP_PAPER_TIMED] = 1 + M_##name,
+#define OBSERVED(name) [EXP_PAPER_OBSERVED] = 1 + M_##name,
+#define REPLAYED(name) [EXP_PAPER_REPLAYED] = 1 + M_##name,
+#define VALUE(name, measures, ...) [EXP_PAPER_##name] = { measures },
+#include "experiments/papers/paper/values.def"
+};
 
 static void take(ROW *row, enum exp_paper_value v, double x, const char *why)
 {
@@ -60,46 +71,18 @@ static double spread_of(const struct exp_measured *m)
     return 100 * sqrt(squares / (n - 1)) / mean;
 }
 
-/* Im2col is packing in the paper's Figure 10. */
-static void take_times(ROW *row, const struct exp_case *c, double peak)
+static void take_timing(ROW *row, const struct exp_measured *m, double peak)
 {
-    const struct exp_measured *m = &c->measured;
-    const char *why = m->why_no_time, *unphased = exp_case_why_no_phases(c);
-    const char *alone = why ? why : m->n_samples < 2 ? "one round has no spread" : NULL;
-    const struct exp_phases *p = &m->phases;
+    const char *why = m->why_no_time;
 
-    take(row, EXP_PAPER_TIME, exp_case_times(c).low_mean, why);
-    take(row, EXP_PAPER_SPREAD, spread_of(m), alone);
-    take(row, EXP_PAPER_ROUNDS, (double)m->n_samples, why);
-    take(row, EXP_PAPER_PACKING, (double)(exp_phases_packing_ns(p) + p->step_ns[CONV_STEP_IM2COL]), unphased);
-    take(row, EXP_PAPER_KERNEL, (double)exp_phases_kernel_ns(p), unphased);
-    take(row, EXP_PAPER_STEPS, (double)p->total_ns, unphased);
+    take(row, EXP_PAPER_SPREAD, spread_of(m), why ? why : m->n_samples < 2 ? "one round has no spread" : NULL);
     take(row, EXP_PAPER_PEAK, peak, isnan(peak) ? "there is no loop for this CPU's peak" : NULL);
 }
 
-/*
- * Takes loads and load misses; the columns of the misses follow the column of the loads. Counts are scaled to the
- * layer.
- */
-static void take_counts(ROW *row, enum exp_paper_value loads, const struct sim_stats *stats, double scale,
-                        const char *why)
+static void take_peak(ROW *row, const struct sim_machine *m)
 {
-    const struct sim_cell sum = why ? (struct sim_cell){ 0 } : sim_stats_total(stats);
-
-    take(row, loads, scale * (double)sum.loads, why);
-    for (unsigned i = 0; i < EXP_N_NAMED_LEVELS; i++)
-        take(row, loads + 1 + i, why ? 0 : scale * exp_load_misses(stats, &sum, i), why);
-}
-
-static void take_estimates(ROW *row, const struct sim_machine *m, const struct exp_case *c)
-{
-    const char *why = exp_estimate_why_not_case(m, c);
-    const struct exp_estimate e = why ? (struct exp_estimate){ 0 } : exp_estimate(m, c);
     const double peak = m->issue.mac_rows * m->issue.mac_columns * m->issue.mac_instructions_per_cycle;
 
-    take(row, EXP_PAPER_ISSUE_CYCLES, e.issue_cycles, why);
-    take(row, EXP_PAPER_WAITING_CYCLES, e.total_cycles, why);
-    take(row, EXP_PAPER_PACKING_CYCLES, e.packing_cycles, why);
     take(row, EXP_PAPER_PEAK, peak, peak > 0 ? NULL : exp_estimate_why_not(m));
 }
 
@@ -119,19 +102,22 @@ static ROW row_of(const struct exp_experiment *e, const struct exp_case *c, enum
     ROW row = {
         .model = e->model->name, .layer = c->layer->name, .algo = c->algo->name, .layer_index = c->layer->index
     };
+    struct value of[N_MEASURES];
 
-    for (int v = 1; v < EXP_PAPER_N_VALUES; v++)
-        take(&row, (enum exp_paper_value)v, 0, REC_DOES_NOT_APPLY);
+    assert(kind <= EXP_PAPER_OBSERVED);
+    measure_case(of, &(struct exp_report){ .e = e }, c);
+    for (size_t v = 1; v < EXP_PAPER_N_VALUES; v++) {
+        const unsigned m = measure_of[v][kind];
+
+        row.value[v] = value_none(REC_DOES_NOT_APPLY);
+        if (m)
+            take(&row, (enum exp_paper_value)v, of[m - 1].number, of[m - 1].why);
+    }
     take_plan(&row, c);
     if (kind == EXP_PAPER_TIMED)
-        take_times(&row, c, peak);
-    if (kind == EXP_PAPER_OBSERVED) /* the observed part of a layer stands for the whole layer */
-        take_counts(&row, EXP_PAPER_LOADS, c->observed.seen, 1 / c->observed.share, c->observed.why_not);
-    if (kind == EXP_PAPER_REPLAYED) {
-        take_counts(&row, EXP_PAPER_LOADS, &c->simulated.stats, 1, c->simulated.why_not);
-        take_counts(&row, EXP_PAPER_ALONE_LOADS, &c->alone.stats, 1, c->alone.why_not);
-        take_estimates(&row, &e->setup->machine, c);
-    }
+        take_timing(&row, &c->measured, peak);
+    if (kind == EXP_PAPER_REPLAYED)
+        take_peak(&row, &e->setup->machine);
     return row;
 }
 

@@ -41,7 +41,7 @@ extern const struct exp_paper_setting exp_paper_settings[EXP_PAPER_N_SETTINGS];
 /* The columns of numbers. */
 enum exp_paper_value {
     EXP_PAPER_NONE, /* no column: NaN */
-#define VALUE(name, ...) EXP_PAPER_##name,
+#define VALUE(name, measures, ...) EXP_PAPER_##name,
 #include "experiments/papers/paper/values.def"
     EXP_PAPER_N_VALUES,
 };
