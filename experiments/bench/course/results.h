@@ -100,26 +100,4 @@ int exp_results_path(char **path, const struct exp_results_place *place, const c
 void exp_results_print_path(const char *path, FILE *out);
 void exp_results_print_models(const char *model, const char *layers, FILE *out);
 
-/*
- * Parts of long work: folders that are made once. A part is kept while its key is unchanged: a text of everything that
- * the part's numbers depend on. A folder appears complete or not at all (base/outdir.h), so an interruption costs at
- * most the unfinished part.
- */
-
-#define EXP_PART_KEY_FILE "key.txt"
-
-/*
- * Tells whether the folder holds the part of this key. Results of unnamed sources, that is of a changed commit or of no
- * commit, are never kept.
- */
-bool exp_part_is_kept(const char *folder, const char *commit, const char *key);
-
-/*
- * Makes the folder: the key, and the files that write() adds, including the file `marker`. Returns 0 or -errno with one
- * line in why, as write() does.
- */
-int exp_part_write(const char *folder, const char *marker, const char *key,
-                   int (*write)(const void *ctx, const struct exp_outdir *dir, struct exp_why *why), const void *ctx,
-                   struct exp_why *why);
-
 #endif

@@ -17,6 +17,7 @@
 #include "experiments/papers/paper/paper.h"
 
 #define ABOUT_FILE "about.txt" /* a line about how the part was made */
+#define KEY_FILE "key.txt" /* everything that the part's numbers depend on: a part is kept while its key is unchanged */
 
 /* A setting of a model: planned, with a key of everything that its numbers depend on, and made. */
 struct job {
@@ -115,10 +116,15 @@ static int make_key(struct job *j)
     return err;
 }
 
-/* Tells whether the folder holds the job's numbers. Numbers of sources without a name are never kept. */
+/* Tells whether the folder holds the job's numbers. Numbers of changed sources, or of no commit, are never kept. */
 static bool is_kept(const struct job *j)
 {
-    return exp_part_is_kept(j->folder, j->w->options->commit, j->key);
+    const char *commit = j->w->options->commit;
+    char *there = exp_text_of(j->folder, KEY_FILE);
+    const bool kept = *commit && !strstr(commit, "-dirty") && !strcmp(there, j->key);
+
+    free(there);
+    return kept;
 }
 
 static void release_job(struct job *j)
@@ -205,17 +211,26 @@ static int observe_job(struct job *j)
     return 0;
 }
 
-static int print_about(const void *job, FILE *out)
+static int print_text(const void *text, FILE *out)
 {
-    return fputs(((const struct job *)job)->about, out) < 0 ? -EIO : 0;
+    return fputs(text, out) < 0 ? -EIO : 0;
 }
 
-static int write_made(const void *job, const struct exp_outdir *dir, struct exp_why *why)
+/* Writes the folder, which appears complete or not at all: an interruption costs at most the unfinished part. */
+static int write_job(const struct job *j)
 {
-    const struct job *j = job;
-    int err = exp_paper_cases_write(&j->e, j->setting->kind, j->peak, dir, j->about, why);
+    struct exp_outdir dir;
+    int err = exp_outdir_open(&dir, j->folder, exp_paper_cases_table.file.name, j->why);
 
-    return err ? err : exp_outdir_write(dir, ABOUT_FILE, print_about, j, why);
+    if (err)
+        return err;
+    err = exp_paper_cases_write(&j->e, j->setting->kind, j->peak, &dir, j->about, j->why);
+    err = err ? err : exp_outdir_write(&dir, ABOUT_FILE, print_text, j->about, j->why);
+    err = err ? err : exp_outdir_write(&dir, KEY_FILE, print_text, j->key, j->why);
+    err = err ? err : exp_outdir_commit(&dir, j->why);
+    if (err)
+        exp_outdir_abort(&dir);
+    return err;
 }
 
 /* Times or observes, or takes replays, and writes the folder. Returns 0 or -errno with a line in why. */
@@ -230,7 +245,7 @@ static int make_job(struct job *j)
     else
         exp_say(j->about, sizeof j->about, "replayed with %s caches: %s", exp_cache_state_name(caches_of(j)),
                 j->setup->machine.description);
-    return err ? err : exp_part_write(j->folder, exp_paper_cases_table.file.name, j->key, write_made, j, j->why);
+    return err ? err : write_job(j);
 }
 
 /* ---- planning ---- */
