@@ -17,11 +17,11 @@ mutant "a policy's bits: tree-PLRU points to what was used" sim/replacement/repl
     's/if \(node % 2\)/if (!(node % 2))/' sim_policy
 mutant "a prefetcher's degree: next_line asks for one line" sim/prefetch/prefetch_next_line.h \
     's/sim_prefetch_first_bits\(p->degree\)/1/' sim_full sim_random
-mutant "a column's order" experiments/measure/measures.def \
+mutant "a column's order" experiments/bench/measure/measures.def \
     '/^MEASURE\(measured_time_min_ns,/{h;d};/^MEASURE\(measured_reps,/G' tests/experiments/bench.sh
-mutant "a measure's value: the fastest round is the median" experiments/measure/measures.def \
+mutant "a measure's value: the fastest round is the median" experiments/bench/measure/measures.def \
     's/IF\(TIME, x->times\.fastest\)/IF(TIME, x->times.median)/' measure
-mutant "a unit in a report" experiments/measure/measures.def \
+mutant "a unit in a report" experiments/bench/measure/measures.def \
     's/measured_time_max_ns, "ns"/measured_time_max_ns, "us"/' tests/experiments/bench.sh
 mutant "a bound in problem.c: least values" kernels/shape/problem.c \
     's/conv_field\(p, i\) < conv_fields\[i\]\.low/conv_field(p, i) + 1 < conv_fields[i].low/' shapes sconv_errors
@@ -305,10 +305,10 @@ mutant "a sweep that calls the slowest the fastest" experiments/sweep/report.c '
 mutant "verdict: an algorithm without cycles says nothing of it" experiments/run/verdict.c 's/has_clock\(v\) && x->why_no_cycles/false \&\& x->why_no_cycles/' verdict
 mutant "what cycles cost: one algorithm stands for all" experiments/choices/validate/cost.c 's/a < e->n_algos; a\+\+/a < 1; a++/' tests/experiments/validate.sh
 mutant "stacks: few layers are explained by steps" experiments/base/stats.c 's/size_t i = 0; i < c->n; i\+\+\) \{ \/\* in turn/size_t i = c->n; i-- > 0;) { \/* in turn/' stacks
-mutant "brackets beside simulated cycles" experiments/measure/measure.c 's/why\[NO_CYCLES\] \? why\[NO_MODEL\] : EXP_CYCLES_INSTEAD/why[NO_MODEL]/' 'tests/experiments/cli.sh picks'
+mutant "brackets beside simulated cycles" experiments/bench/measure/measure.c 's/why\[NO_CYCLES\] \? why\[NO_MODEL\] : EXP_CYCLES_INSTEAD/why[NO_MODEL]/' 'tests/experiments/cli.sh picks'
 mutant "a sum of layers that passes over one without a number" experiments/base/value.h 's/a\.why \? a\.why : b\.why\)/b.why)/' measure
-mutant "a ratio of layers is summed up" experiments/measure/measure.c 's/record->fold == MEASURE_RATIO/record->fold == MEASURE_RATIO \&\& false/' measure
-mutant "a level's misses are those of the first level" experiments/measure/measure.c 's/of\[m \+ l\] = measures\[m\]\.find\(&x, l\)/of[m + l] = measures[m].find(\&x, 0)/' measure
+mutant "a ratio of layers is summed up" experiments/bench/measure/measure.c 's/record->fold == MEASURE_RATIO/record->fold == MEASURE_RATIO \&\& false/' measure
+mutant "a level's misses are those of the first level" experiments/bench/measure/measure.c 's/of\[m \+ l\] = measures\[m\]\.find\(&x, l\)/of[m + l] = measures[m].find(\&x, 0)/' measure
 mutant "a memory that is nearer than a cache" sim/machine/machine_check.c 's/k <= m->n_levels; k\+\+\) \{/k < m->n_levels; k++) {/' sim_machine
 mutant "a bad value without its key" sim/machine/machine_file.c 's/at\.key = key->name;/at.key = 0;/' sim_machine
 mutant "calibrated lines without buffers" experiments/calibrate/computer.c 's/^    if \(inside->miss_buffers \&\&/    if (false \&\& inside->miss_buffers \&\&/' timing

@@ -42,7 +42,6 @@ lib'
 floors[experiments]='base
 onnx
 bench
-measure
 show
 observe
 emit
@@ -56,7 +55,7 @@ floors[bench]='model
 case
 plugin
 replay time
-course'
+course measure'
 
 # The papers do not know each other; all know what papers print.
 floors[papers]='claims

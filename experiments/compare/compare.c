@@ -14,7 +14,7 @@ const struct exp_compare_metric exp_compare_metrics[EXP_COMPARE_N_METRICS] = {
 #define MORE true
 #define LESS false
 #define SUMMED(name, unit, meaning, source, better, ...) { #name, M_##name, EXP_COMPARE_EXACT, better, meaning },
-#include "experiments/measure/measures.def"
+#include "experiments/bench/measure/measures.def"
 };
 
 static const double certain_p = 0.05;

@@ -16,7 +16,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
-#include "experiments/measure/measure.h"
+#include "experiments/bench/measure/measure.h"
 #include "experiments/show/page.h"
 
 /* ---- two runs, and the compared metrics ---- */
@@ -38,7 +38,7 @@ enum {
     EXP_COMPARE_N_METRICS = 0
 #include "experiments/compare/metrics.def"
 #define SUMMED(...) +1
-#include "experiments/measure/measures.def"
+#include "experiments/bench/measure/measures.def"
 };
 
 extern const struct exp_compare_metric exp_compare_metrics[EXP_COMPARE_N_METRICS];

@@ -10,7 +10,7 @@
 #include "experiments/base/plot.h"
 #include "experiments/base/screen.h"
 #include "experiments/bench/case/cycles.h"
-#include "experiments/measure/measure.h"
+#include "experiments/bench/measure/measure.h"
 #include "experiments/show/counts.h"
 #include "experiments/show/report.h"
 #include "sim/machine/machine.h"

@@ -29,7 +29,7 @@ static const struct rec_field fields[] = {
 #define MEASURE(name, unit, meaning, source, ...) { { #name, unit, meaning, source }, REC_VALUE(ROW, of[M_##name]) },
 #define RATIO MEASURE
 #define TEXT(name, meaning, source, ...) { { name, "", meaning, source }, __VA_ARGS__ },
-#include "experiments/measure/measures.def"
+#include "experiments/bench/measure/measures.def"
 };
 
 const struct rec_table exp_layers_table = REC_TABLE("layers.csv", fields, ROW);

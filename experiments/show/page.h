@@ -9,7 +9,7 @@
 #include "experiments/base/record.h"
 #include "experiments/base/text.h"
 #include "experiments/bench/course/results.h"
-#include "experiments/measure/measure.h"
+#include "experiments/bench/measure/measure.h"
 #include "experiments/show/page_writer.h"
 
 #define EXP_PAGE_FILE "report.html"

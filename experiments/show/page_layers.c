@@ -342,7 +342,7 @@ static const struct exp_page_field miss_fields[] = {
     EXP_PAGE_SCALED(predicted_cycles, "waiting, predicted", "thousand cycles", 1e-3),
     EXP_PAGE_SCALED(simulated_eq6_cycles, "simulated", "thousand cycles", 1e-3),
 #define SUMMED(name, ...) EXP_PAGE_NUMBER(name, #name),
-#include "experiments/measure/measures.def"
+#include "experiments/bench/measure/measures.def"
 };
 
 #define THOUSANDS(column, title) EXP_PAGE_SCALED(column, title, "thousand cycles", 1e-3)

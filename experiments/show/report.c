@@ -114,7 +114,7 @@ static const struct rec_field model_fields[] = {
     COLUMN(simulated_alone_l3_miss_percent, "%", "the same for " EXP_LAST_LEVEL, "replay"),
     COLUMN(simulated_alone_loads, "loads", "load instructions of that simulation", "replay"),
 #define SUMMED(name, unit, meaning, source, ...) COLUMN(name, unit, meaning ", summed over the layers", source),
-#include "experiments/measure/measures.def"
+#include "experiments/bench/measure/measures.def"
 };
 /* clang-format on */
 

@@ -7,7 +7,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
-#include "experiments/measure/measure.h"
+#include "experiments/bench/measure/measure.h"
 
 /*
  * Writes into the directory:

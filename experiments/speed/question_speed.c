@@ -14,7 +14,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/tasks.h"
 #include "experiments/base/program.h"
-#include "experiments/measure/measure.h"
+#include "experiments/bench/measure/measure.h"
 #include "experiments/bench/time/measure.h"
 #include "experiments/bench/case/estimate.h"
 #include "experiments/bench/case/algo.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "experiments/bench/replay/replay.h"
-#include "experiments/measure/measure.h"
+#include "experiments/bench/measure/measure.h"
 #include "tests/experiments/toy.h"
 #include "tests/suites.h"
 

@@ -10,7 +10,7 @@
 #include "experiments/base/cells.h"
 #include "experiments/bench/case/estimate.h"
 #include "experiments/bench/course/results.h"
-#include "experiments/measure/measure.h"
+#include "experiments/bench/measure/measure.h"
 #include "experiments/papers/paper/paper.h"
 #include "experiments/show/counts.h"
 #include "sim/cpu.h"

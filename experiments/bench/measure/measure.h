@@ -21,7 +21,7 @@ enum measure {
 #define INNER MEASURE
 #define INNER_RATIO MEASURE
 #define LEVELS(name, ...) M_##name, M_##name##_last = M_##name + SIM_MAX_LEVELS - 1,
-#include "experiments/measure/measures.def"
+#include "experiments/bench/measure/measures.def"
     N_MEASURES
 };
 

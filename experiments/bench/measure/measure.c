@@ -1,4 +1,4 @@
-#include "experiments/measure/measure.h"
+#include "experiments/bench/measure/measure.h"
 
 #include <assert.h>
 #include <string.h>
@@ -185,7 +185,7 @@ static double percent_of(const struct sim_stats *s, const struct sim_cell *sum, 
     }
 #define INNER(name, fold, expression) MEASURE(name, "", "", "", fold, expression)
 #define LEVELS INNER
-#include "experiments/measure/measures.def"
+#include "experiments/bench/measure/measures.def"
 
 /* ---- the table ---- */
 
@@ -206,7 +206,7 @@ static const struct {
     [M_##name] = { { #name, "", "", "", MEASURE_##fold, N_MEASURES, N_MEASURES, 0, false },                            \
                    find_##name,                                                                                        \
                    SIM_MAX_LEVELS },
-#include "experiments/measure/measures.def"
+#include "experiments/bench/measure/measures.def"
 };
 
 const struct measure_record *measure_at(enum measure m)

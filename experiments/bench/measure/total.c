@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/measure/measure.h"
+#include "experiments/bench/measure/measure.h"
 
 /* Returns how many layers the total covers. */
 static size_t sum_up(const struct exp_report *r, const char *algo, struct exp_total *t)
