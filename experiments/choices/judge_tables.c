@@ -28,11 +28,11 @@ static struct value ms_of(double cycles, const struct sim_machine *m, const char
 struct layer_row {
     const char *model, *layer, *chosen;
     size_t layer_index;
-    bool is_pointwise;
+    struct exp_judgement v;
     double macs;
-    struct value predicted[EXP_N_VARIANTS], ns[EXP_N_VARIANTS];
+    struct value ns[EXP_N_VARIANTS];
     struct layer_cost {
-        struct value cost[EXP_N_VARIANTS], regret, percent;
+        struct value regret, percent;
         const char *better;
     } by[EXP_N_YARDSTICKS];
     struct value base_issue, base_cycles, base_ms, issue, cycles, ms, speedup, issue_speedup; /* estimated */
@@ -44,11 +44,11 @@ struct layer_row {
 
 /* clang-format off */
 #define PREDICTED(_, i, variant, what)                                                                                 \
-    { { "predicted_" variant "_cycles", "cycles", "C_TOTAL, " what, "SConv Eq. 6" }, LAYER(predicted[i]) },
+    { { "predicted_" variant "_cycles", "cycles", "C_TOTAL, " what, "SConv Eq. 6" }, LAYER(v.clock.by[i]) },
 #define TIMED(_, i, variant, what)                                                                                     \
     { { "measured_" variant "_ns", "ns", "time on this machine, from make experiment; " what, "clock" }, LAYER(ns[i]) },
 #define COST(y, name, unit, meaning, i, variant, what)                                                                 \
-    { { variant "_" name, unit, meaning "; " what, "replay" }, LAYER(by[y].cost[i]) },
+    { { variant "_" name, unit, meaning "; " what, "replay" }, LAYER(v.choice[y].cost[i]) },
 #define VARIANT_NAME(_, i, variant, what) variant ", "
 
 #define COSTS_BY(y, name, unit, meaning, ...)                                                                          \
@@ -63,7 +63,7 @@ static const struct rec_field layer_fields[] = {
     { EXP_COLUMN_MODEL, LAYER_AT(model) },
     { EXP_COLUMN_LAYER_INDEX, LAYER_AT(layer_index) },
     { EXP_COLUMN_LAYER, LAYER_AT(layer) },
-    { EXP_COLUMN_POINTWISE, LAYER_AT(is_pointwise) },
+    { EXP_COLUMN_POINTWISE, LAYER_AT(v.is_pointwise) },
     { EXP_COLUMN_MACS, LAYER_AT(macs) },
     { { "chosen", "", "CSA's choice: of the schedules in the names of the columns that follow", "predicted" },
       LAYER_AT(chosen) },
@@ -93,15 +93,12 @@ static struct layer_cost cost_of(const struct exp_choice *c)
     const char *why = c->cost[0].why;
     const size_t best = exp_choice_best(c);
     const double regret = c->cost[c->chosen].number - c->cost[best].number;
-    struct layer_cost cost = {
+
+    return (struct layer_cost){
         .regret = known(regret, why, nothing),
         .percent = known(regret == 0 ? 0 : 100 * regret / c->cost[best].number, why, nothing),
         .better = exp_choice_is_tie(c) ? "equal" : exp_variants[best].name,
-
     };
-
-    memcpy(cost.cost, c->cost, sizeof cost.cost);
-    return cost;
 }
 
 static struct layer_row layer_row_of(const struct exp_judge_report *r, const struct exp_judge_model *model,
@@ -113,7 +110,7 @@ static struct layer_row layer_row_of(const struct exp_judge_report *r, const str
         .model = model->name,
         .layer = v->layer->name,
         .layer_index = v->layer->index,
-        .is_pointwise = v->is_pointwise,
+        .v = *v,
         .macs = conv_macs(&v->layer->problem),
         .chosen = exp_variants[v->clock.chosen].name,
         .base_issue = known(v->base.issue_cycles, no_base, nothing),
@@ -129,10 +126,8 @@ static struct layer_row layer_row_of(const struct exp_judge_report *r, const str
         .high = value_if_finite(v->measured.high, not_timed),
     };
 
-    for (size_t i = 0; i < EXP_N_VARIANTS; i++) {
-        row.predicted[i] = v->clock.by[i];
+    for (size_t i = 0; i < EXP_N_VARIANTS; i++)
         row.ns[i] = value_if_finite(v->clock.cost[i].number, not_timed);
-    }
     for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
         row.by[y] = cost_of(&v->choice[y]);
     return row;

@@ -185,15 +185,14 @@ static void say_tilings(const struct exp_study_work *w, FILE *out)
     fprintf(out, "Does it choose good tiles?");
     for (size_t k = 0; k < w->n_tilings; k++) {
         const struct exp_study_tilings *t = &w->tilings[k];
-        bool timed = t->measure == EXP_STUDY_BY_CLOCK;
 
         fprintf(out,
                 " %s, by %s: CSA's are at %.0f %% of the speed of the best ones found, and the rank correlation of Eq. "
                 "6 over the tilings of a layer is %.2f",
-                t->name, timed ? "the clock" : "Eq. 6 with simulated counts",
+                t->name, t->is_timed ? "the clock" : "Eq. 6 with simulated counts",
                 exp_study_speed_of(t, EXP_STUDY_HALVING, EXP_STUDY_ALL).percent,
                 exp_study_rank(t, offsetof(struct exp_study_run, csa_cycles), EXP_STUDY_ALL));
-        if (timed)
+        if (t->is_timed)
             fprintf(out, "; csa2's are at %.0f %%, with %.2f, on layers that it was not fitted to",
                     exp_study_speed_of(t, EXP_STUDY_CSA2S, EXP_STUDY_HELD_OUT).percent,
                     exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_HELD_OUT));
@@ -310,7 +309,7 @@ static void print_source_targets(const struct exp_study_source *s, enum csa2_sta
 
 static void print_tiling_targets(const struct exp_study_tilings *t, FILE *out)
 {
-    if (t->measure != EXP_STUDY_BY_CLOCK)
+    if (!t->is_timed)
         return;
     print_target(out, "csa2's order of a layer's tilings: rank correlation", t->name,
                  exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), EXP_STUDY_HELD_OUT), "", 0.7, true,
@@ -333,7 +332,7 @@ void exp_study_targets_print(const struct exp_study_work *w, FILE *out)
     }
     for (size_t i = 0; i < w->n_tilings; i++) {
         print_tiling_targets(&w->tilings[i], out);
-        is_timed |= w->tilings[i].measure == EXP_STUDY_BY_CLOCK;
+        is_timed |= w->tilings[i].is_timed;
     }
     if (!is_timed)
         fprintf(out,

@@ -217,7 +217,7 @@ static void print_speed(const struct exp_study_tilings *t, size_t n, size_t meth
 {
     fprintf(out, "| %s |", exp_study_methods[method].title);
     for (size_t k = 0; k < n; k++) {
-        enum exp_study_part part = t[k].measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_HELD_OUT : EXP_STUDY_ALL;
+        enum exp_study_part part = t[k].is_timed ? EXP_STUDY_HELD_OUT : EXP_STUDY_ALL;
         struct exp_study_speed s = exp_study_speed_of(&t[k], method, part);
 
         fprintf(out, " %.1f %% (%.1f %%) |", s.percent, s.p10_percent);
@@ -230,10 +230,10 @@ static void print_orders(const struct exp_study_tilings *t, FILE *out)
     for (enum exp_study_part part = EXP_STUDY_TRAINING; part <= EXP_STUDY_HELD_OUT; part++) {
         struct exp_spread s = exp_study_tilings_spread(t, part);
 
-        fprintf(out, "| %s, by %s | %s | %.2f | %.2f |", t->name, exp_study_measure_name(t), exp_study_part_names[part],
+        fprintf(out, "| %s, by %s | %s | %.2f | %.2f |", t->name, t->measure, exp_study_part_names[part],
                 exp_study_rank(t, offsetof(struct exp_study_run, csa_cycles), part),
                 exp_study_rank(t, offsetof(struct exp_study_run, csa2_cycles), part));
-        if (t->measure == EXP_STUDY_BY_CLOCK)
+        if (t->is_timed)
             fprintf(out, " %.2f | %.2f, %.2f, %.2f |\n",
                     exp_study_rank(t, offsetof(struct exp_study_run, sim_cycles), part), s.p10, s.median, s.p90);
         else
@@ -248,7 +248,7 @@ static void print_tilings(const struct exp_study_work *w, FILE *out)
     fprintf(out, "Speed of each method's tiling, best found = 100 %%: geometric mean over the layers (in brackets: "
                  "what nine layers of ten exceed).\n\n| tilings by |");
     for (size_t k = 0; k < w->n_tilings; k++)
-        fprintf(out, " %s, by %s |", t[k].name, exp_study_measure_name(&t[k]));
+        fprintf(out, " %s, by %s |", t[k].name, t[k].measure);
     end_head(1, 1 + w->n_tilings, out);
     for (size_t i = 0; i < EXP_STUDY_N_METHODS; i++)
         print_speed(t, w->n_tilings, i, out);

@@ -196,7 +196,7 @@ static int by_macs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct exp_study_runs_layer *find_shape(const struct exp_study_runs *r, const struct conv_problem *p)
+struct exp_study_runs_layer *exp_study_runs_find(const struct exp_study_runs *r, const struct conv_problem *p)
 {
     for (size_t i = 0; i < r->n_layers; i++) {
         if (conv_problem_equal(&r->layer[i].layer->problem, p))
@@ -208,7 +208,7 @@ static struct exp_study_runs_layer *find_shape(const struct exp_study_runs *r, c
 static void take_shapes(struct exp_study_runs *r, const struct exp_model *m, double most_macs)
 {
     for (const struct exp_layer *layer = m->layer; layer < m->layer + m->n_layers; layer++) {
-        struct exp_study_runs_layer *shape = find_shape(r, &layer->problem);
+        struct exp_study_runs_layer *shape = exp_study_runs_find(r, &layer->problem);
 
         if (conv_macs(&layer->problem) > most_macs)
             continue;
@@ -289,14 +289,6 @@ const struct exp_study_run *exp_study_runs_own(const struct exp_study_runs *r, c
                                                enum csa_schedule schedule)
 {
     return &r->run[l->of_method[schedule == CSA_IS ? EXP_STUDY_HALVING_IS : EXP_STUDY_HALVING_WS]];
-}
-
-const struct exp_study_run *exp_study_runs_find(const struct exp_study_runs *r, const struct conv_problem *p,
-                                                enum csa_schedule schedule)
-{
-    const struct exp_study_runs_layer *l = find_shape(r, p);
-
-    return l ? exp_study_runs_own(r, l, schedule) : NULL;
 }
 
 const struct exp_study_run *exp_study_runs_planned(const struct exp_study_runs *r, size_t layer,

@@ -305,9 +305,8 @@ size_t exp_study_runs_best(const struct exp_study_runs *r, size_t layer, size_t 
 const struct exp_study_run *exp_study_runs_own(const struct exp_study_runs *r, const struct exp_study_runs_layer *l,
                                                enum csa_schedule schedule);
 
-/* Returns the own run of a layer of this shape; NULL if no layer has the shape. */
-const struct exp_study_run *exp_study_runs_find(const struct exp_study_runs *r, const struct conv_problem *p,
-                                                enum csa_schedule schedule);
+/* Returns the layer of a shape; NULL if no layer has the shape. */
+struct exp_study_runs_layer *exp_study_runs_find(const struct exp_study_runs *r, const struct conv_problem *p);
 
 /*
  * Returns the run of a layer with CSA's plan of a schedule for any micro-kernel; NULL if no run has the micro-kernel.
@@ -396,21 +395,17 @@ void exp_study_terms_tell(const struct exp_study_terms *t, struct exp_study_sour
  */
 double exp_study_left_out_cycles(const struct exp_study_terms *t, size_t left_out, enum csa_schedule schedule);
 
-/* The yardstick of runs. */
-enum exp_study_measure { EXP_STUDY_BY_CLOCK, EXP_STUDY_BY_REPLAY };
-
 /* The runs of a sample on a machine. */
 struct exp_study_tilings {
     const char *name; /* of the machine, or "here" */
-    enum exp_study_measure measure;
+    bool is_timed;
+    const char *measure; /* "clock" or "replay" */
+    size_t cost;         /* of runs, by the measure: the double at this offset */
     struct sim_machine machine;
     struct csa2_machine model;
     struct exp_setup setup; /* the machine's kernels and caches alone; all methods plan for setup.ukr */
     struct exp_study_runs runs;
 };
-
-/* Returns "clock" or "replay". */
-const char *exp_study_measure_name(const struct exp_study_tilings *t);
 
 /* Fits csa2's costs to the timed runs of the training layers, all tilings and micro-kernels; predicts all runs. */
 void exp_study_tilings_fit(struct exp_study_tilings *t);

@@ -84,9 +84,10 @@ void exp_study_terms_tell(const struct exp_study_terms *t, struct exp_study_sour
 {
     for (size_t i = 0; i < s->times.n; i++) {
         const struct exp_study_point *p = &s->times.point[i];
+        const struct exp_study_runs_layer *l = exp_study_runs_find(&t->runs, &p->layer->problem);
 
         for (enum csa_schedule k = 0; k < CSA_N_SCHEDULES && p->state == CSA2_COLD && exp_study_has_schedules(p); k++)
-            tell(&s->view[i][k], exp_study_runs_find(&t->runs, &p->layer->problem, k));
+            tell(&s->view[i][k], l ? exp_study_runs_own(&t->runs, l, k) : NULL);
     }
 }
 
@@ -181,14 +182,7 @@ void exp_study_tilings_source(const struct exp_study_tilings *t, const struct co
 
 static double cost(const struct exp_study_tilings *t, size_t run)
 {
-    return t->measure == EXP_STUDY_BY_CLOCK ? t->runs.run[run].ns : t->runs.run[run].sim_cycles;
-}
-
-static size_t best_of(const struct exp_study_tilings *t, size_t layer)
-{
-    return exp_study_runs_best(&t->runs, layer,
-                               t->measure == EXP_STUDY_BY_CLOCK ? offsetof(struct exp_study_run, ns)
-                                                                : offsetof(struct exp_study_run, sim_cycles));
+    return exp_study_run_cost(&t->runs.run[run], t->cost);
 }
 
 static size_t pick(const struct exp_study_runs *r, size_t layer, size_t method)
@@ -200,15 +194,10 @@ static size_t pick(const struct exp_study_runs *r, size_t layer, size_t method)
     return best == SIZE_MAX ? exp_study_runs_of(r, layer, EXP_STUDY_HALVING) : best;
 }
 
-const char *exp_study_measure_name(const struct exp_study_tilings *t)
-{
-    return t->measure == EXP_STUDY_BY_CLOCK ? "clock" : "replay";
-}
-
 struct exp_study_speed exp_study_speed_of(const struct exp_study_tilings *t, size_t method, enum exp_study_part part)
 {
     struct exp_study_speed s = { t->name,
-                                 exp_study_measure_name(t),
+                                 t->measure,
                                  exp_study_part_names[part],
                                  method < EXP_STUDY_N_METHODS ? exp_study_methods[method].name : "median",
                                  0,
@@ -219,7 +208,7 @@ struct exp_study_speed exp_study_speed_of(const struct exp_study_tilings *t, siz
     assert(method <= EXP_STUDY_BY_MEDIAN && part < EXP_STUDY_N_PARTS);
 
     for (size_t l = 0; l < t->runs.n_layers; l++) {
-        const size_t best = best_of(t, l), own = pick(&t->runs, l, method);
+        const size_t best = exp_study_runs_best(&t->runs, l, t->cost), own = pick(&t->runs, l, method);
 
         if (exp_study_is_in(t->runs.layer[l].is_training, part) && best != SIZE_MAX && !isnan(cost(t, own)))
             speed[s.n++] = cost(t, best) / cost(t, own);

@@ -382,16 +382,17 @@ static void shrink_last_level(struct sim_machine *m)
 }
 
 /* Makes the runs of a sample, planned for a machine's caches, and replays the runs. */
-static int replay_tiling(struct exp_study_work *w, const char *name, const char *which, enum exp_study_measure measure,
+static int replay_tiling(struct exp_study_work *w, const char *name, const char *which, bool is_timed,
                          struct exp_why *why)
 {
-    const struct exp_study_sampling sampling =
-        sampling_of(w, measure == EXP_STUDY_BY_CLOCK ? EXP_STUDY_SEARCH_UKRS : EXP_STUDY_SEARCH);
+    const struct exp_study_sampling sampling = sampling_of(w, is_timed ? EXP_STUDY_SEARCH_UKRS : EXP_STUDY_SEARCH);
     struct exp_study_tilings *t = &w->tilings[w->n_tilings++];
     int err = begin(w, "tilings of the sample", name, which, &t->machine, why);
 
     t->name = name;
-    t->measure = measure;
+    t->is_timed = is_timed;
+    t->measure = is_timed ? "clock" : "replay";
+    t->cost = is_timed ? offsetof(struct exp_study_run, ns) : offsetof(struct exp_study_run, sim_cycles);
     t->setup.machine = caches_of(&t->machine);
     err = err ? err : exp_setup_init(&t->setup, "", "", why);
     if (err)
@@ -407,9 +408,9 @@ static int replay_tiling(struct exp_study_work *w, const char *name, const char 
 /* Tilings are replayed on the paper's two machines. */
 static int replay_tilings(struct exp_study_work *w, struct exp_why *why)
 {
-    const int err = replay_tiling(w, "clx4208", "clx4208", EXP_STUDY_BY_REPLAY, why);
+    const int err = replay_tiling(w, "clx4208", "clx4208", false, why);
 
-    return err ? err : replay_tiling(w, "power10", "power10", EXP_STUDY_BY_REPLAY, why);
+    return err ? err : replay_tiling(w, "power10", "power10", false, why);
 }
 
 /* Makes a source of CSA's plans for each micro-kernel that was timed: the square micro-kernel comes last. */
@@ -449,7 +450,7 @@ static int time_tilings(struct exp_study_work *w, struct exp_why *why)
 
     if (!w->options->timing)
         return 0;
-    err = replay_tiling(w, "here", "host", EXP_STUDY_BY_CLOCK, why);
+    err = replay_tiling(w, "here", "host", true, why);
     if (!err && has_name(w->options->commit))
         err = exp_store_asked(&keeping.store, "", w->options->results, NULL, why);
     err = err ? err : exp_study_time_runs(&t->runs, &t->setup, &keeping, &timed, why);
