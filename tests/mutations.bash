@@ -21,6 +21,7 @@ mutant "a column's order" experiments/bench/measure/measures.def \
     '/^MEASURE\(measured_time_min_ns,/{h;d};/^MEASURE\(measured_reps,/G' tests/experiments/bench.sh
 mutant "a measure's value: the fastest round is the median" experiments/bench/measure/measures.def \
     's/IF\(TIME, x->times\.fastest\)/IF(TIME, x->times.median)/' measure
+mutant "the observed part of a layer stands for itself" experiments/bench/measure/measure.c 's/1 \/ x->c->observed\.share/1/' measure
 mutant "a unit in a report" experiments/bench/measure/measures.def \
     's/measured_time_max_ns, "ns"/measured_time_max_ns, "us"/' tests/experiments/bench.sh
 mutant "a bound in problem.c: least values" kernels/shape/problem.c \

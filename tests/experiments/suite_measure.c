@@ -1,4 +1,4 @@
-/* The numbers of layers (experiments/measure): of each case, and summed over a model. */
+/* The numbers of layers (experiments/bench/measure): of each case, and summed over a model. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +47,19 @@ static void check_none(struct value v, const char *want, const char *what)
     test_check(v.why && !strcmp(v.why, want), "%s: %g (%s)", what, v.number, v.why ? v.why : "");
 }
 
+/* A quarter of a layer was observed: the observed loads and load misses stand for four times as many. */
+static void check_whole(const struct lab *lab, struct exp_case *c, double loads, double misses)
+{
+    const struct exp_watched before = c->observed;
+    struct value of[N_MEASURES];
+
+    c->observed = (struct exp_watched){ .share = 0.25, .seen = &c->simulated.stats, .replayed = &c->simulated.stats };
+    measure_case(of, &lab->report, c);
+    check(of[M_observed_whole_loads], 4 * loads, "loads of the whole layer");
+    check(of[M_observed_whole_l1_load_misses], 4 * misses, "misses of the whole layer");
+    c->observed = before;
+}
+
 static void test_case(void)
 {
     struct lab lab;
@@ -54,7 +67,7 @@ static void test_case(void)
     if (!open_lab(&lab))
         return;
     for (size_t i = 0; i < lab.toy.experiment.n_cases; i++) {
-        const struct exp_case *c = &lab.toy.experiment.cases[i];
+        struct exp_case *c = &lab.toy.experiment.cases[i];
         const struct sim_cell sum = sim_stats_total(&c->simulated.stats);
         const double misses = (double)sum.level[0].load_misses, loads = (double)sum.loads;
         struct value of[N_MEASURES];
@@ -76,6 +89,8 @@ static void test_case(void)
             check_none(of[M_measured_time_ns], "not timed yet", "time");
             check_none(of[M_plan_p], "does not apply", "SConv's blocking");
         }
+        check_none(of[M_observed_whole_loads], c->observed.why_not, "loads of the whole layer");
+        check_whole(&lab, c, loads, misses);
     }
     toy_close(&lab.toy);
 }
