@@ -117,13 +117,12 @@ mutant "judge: regret is a share of what was chosen" experiments/choices/judge.c
     's/\(s->chosen - s->best\) \/ s->best/(s->chosen - s->best) \/ s->chosen/' judge
 mutant "judge: layers that lose against Base count as won" experiments/choices/judge.c \
     's/c->n_pays \+= exp_ratio_side\(&v\[i\]\.measured\) > 0/c->n_pays += exp_ratio_side(\&v[i].measured) < 0/' judge
-mutant "peers: layers that are slower count as won" experiments/peers/totals.c 's/t->won_percent \+= ratio > 1/t->won_percent += ratio < 1/' peers
-mutant "peers: a network's speed-up is turned round" experiments/peers/totals.c \
-    's/base_ns \/ t\.times\.low_mean/t.times.low_mean \/ base_ns/' peers
-mutant "peers: the mean over models is their product" experiments/peers/totals.c 's/pow\(t\.network_ratio, share\)/t.network_ratio/' peers
-mutant "peers: nothing is verified" experiments/peers/peers.c 's/int err = exp_verify_all\(&p->experiment, &m, progress, why\)/int err = 0/' tests/experiments/peers.sh
-mutant "peers: the schedule that CSA did not choose" experiments/peers/peers.c 's/a->members && c->is_chosen/a->members \&\& !c->is_chosen/' tests/experiments/peers.sh
-mutant "peers: what is kept loses its last bytes" experiments/peers/tasks.c 's/bytes - i < WORD_BYTES \? bytes - i/bytes - i < WORD_BYTES ? 0/' peers
+mutant "peers: layers that are slower count as won" experiments/peers/report.c 's/won_percent\.number \+= speedup > 1/won_percent.number += speedup < 1/' peers
+mutant "peers: a network's speed-up is turned round" experiments/peers/report.c \
+    's/\{ base->times\.sample_ns, row->times\.sample_ns,/{ row->times.sample_ns, base->times.sample_ns,/' peers
+mutant "peers: the mean over models is of the sums" experiments/peers/report.c 's/t->layers_speedup = mean_of\(p, t, member\[1\]\);//' peers
+mutant "peers: nothing is verified" experiments/peers/peers.c 's/err = exp_verify_all\(&e, &times, progress, why\)/err = 0/' tests/experiments/peers.sh
+mutant "peers: the schedule that CSA did not choose" experiments/peers/peers.c 's/!e->cases\[i\]\.is_chosen/e->cases[i].is_chosen/' tests/experiments/peers.sh
 mutant "plug-ins: this program's functions come before their libraries'" experiments/bench/plugin/process.c \
     's/ \| RTLD_DEEPBIND\)/)/' tests/experiments/plugin.sh
 mutant "emit: loads and stores of one place are equal" experiments/emit/stream.c \

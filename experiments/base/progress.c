@@ -28,6 +28,7 @@ struct work {
     double announced, done;
     double spent;   /* really */
     double ends_at; /* of spent; 0: no limit */
+    double least;   /* of done: the limit does not end the work before */
 };
 
 struct exp_progress {
@@ -127,7 +128,8 @@ static double left_of(const struct work *w, double guess)
     double left = w->announced - w->done;
     double seconds = left > 1e-9 * w->announced ? left * pace_of(w, guess) : 0;
 
-    return w->ends_at > 0 ? fmin(seconds, fmax(w->ends_at - w->spent, 0)) : seconds;
+    return w->ends_at > 0 ? fmin(seconds, fmax(w->ends_at - w->spent, fmax(w->least - w->done, 0) * pace_of(w, guess)))
+                          : seconds;
 }
 
 /* Returns the seconds left; a negative number without an estimate. */
@@ -272,12 +274,13 @@ void exp_progress_drop(struct exp_progress *p, enum exp_work work, double second
     pthread_mutex_unlock(&p->lock);
 }
 
-void exp_progress_limit(struct exp_progress *p, enum exp_work work, double seconds)
+void exp_progress_limit(struct exp_progress *p, enum exp_work work, double seconds, double least)
 {
     assert(work < EXP_N_WORKS);
     pthread_mutex_lock(&p->lock);
     count_time(p);
     p->work[work].ends_at = p->work[work].spent + seconds;
+    p->work[work].least = p->work[work].done + least;
     pthread_mutex_unlock(&p->lock);
 }
 

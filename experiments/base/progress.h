@@ -59,8 +59,11 @@ void exp_progress_step(struct exp_progress *p, enum exp_work work, double second
 /* Reports that `seconds` of the announced seconds are not needed. */
 void exp_progress_drop(struct exp_progress *p, enum exp_work work, double seconds);
 
-/* Reports that this kind of work ends after `seconds` real seconds from now, finished or not. */
-void exp_progress_limit(struct exp_progress *p, enum exp_work work, double seconds);
+/*
+ * Reports that this kind of work ends after `seconds` real seconds from now, finished or not. But the next `least` of
+ * the announced seconds are done in any case.
+ */
+void exp_progress_limit(struct exp_progress *p, enum exp_work work, double seconds, double least);
 
 /* Returns the estimated seconds left; a negative number without an estimate. */
 double exp_progress_left(struct exp_progress *p);

@@ -191,6 +191,12 @@ struct exp_rounds {
     uint64_t limit_ns; /* after `least` rounds, no round begins once this time has passed; 0: no limit */
 };
 
+/* Returns the share of the most rounds that is done in any case. */
+static inline double exp_rounds_least_share(const struct exp_rounds *r)
+{
+    return (double)r->least / (double)r->most;
+}
+
 /* Why the rounds ended. */
 enum exp_end { EXP_GOES_ON, EXP_END_STOOD, EXP_END_LIMIT, EXP_END_MOST, EXP_END_FIXED };
 

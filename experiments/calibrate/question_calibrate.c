@@ -193,7 +193,7 @@ static int time_patterns(struct session *s)
 
     s->reported = 0;
     exp_progress_begin(s->progress, EXP_WORK_ROUNDS, "prefetchers", "timing lines after patterns");
-    exp_progress_limit(s->progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
+    exp_progress_limit(s->progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9, 0);
     s->evidence.is_timed = true;
     exp_probes_list(&s->evidence.times);
     return exp_timing_run(&how, &s->evidence.times, &s->timing, &s->why);

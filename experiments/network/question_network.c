@@ -271,7 +271,8 @@ static int work(void *session)
             net_macs(s->study.by[0].variant[NET_AS_ASKED].net) * 1e-10 * (double)(rounds.most * s->study.n_algos);
     progress = exp_main_progress(seconds);
     if (rounds.limit_ns)
-        exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
+        exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9,
+                           seconds[EXP_WORK_ROUNDS] * exp_rounds_least_share(&rounds));
     err = time_all(s, progress);
     if (!err)
         err = count_all(s);

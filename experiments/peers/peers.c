@@ -6,143 +6,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/group/ctr_cpu.h"
-#include "kernels/backend/base.h"
-#include "kernels/ukr/pack.h"
-
 /* ---- the methods ---- */
 
-static const char default_methods[] =
-    "base,base_rows,sconv,sconv_ahead,sconv_openblas,sconv_tuned,sconv_gen,kernels/plugin/onednn.c,"
-    "kernels/plugin/onednn.c:reorder,kernels/plugin/onednn.c:blocked,kernels/plugin/xnnpack.c,"
-    "kernels/plugin/openblas.c,kernels/plugin/libxsmm.c";
-
-static int run_by_rows(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
+/* Tells whether both schedules of SConv were selected. The group is then the method in place of the schedules. */
+static bool has_group(unsigned algos)
 {
-    return conv_base_run_with(plan, bind, &s->blas, conv_im2col_rows);
+    bool has_all = true;
+
+    for (size_t i = 0; i < exp_algo_count(); i++)
+        has_all &= exp_algo_at(i)->when != EXP_ALGO_MEMBER || algos >> i & 1;
+    return has_all;
 }
 
-static const char *is_not_replayed(const struct exp_setup *s)
+static bool is_method(const struct exp_algo *a, unsigned algos)
 {
-    (void)s;
-    return "im2col by rows is not replayed";
+    if (a->members || a->when == EXP_ALGO_MEMBER)
+        return has_group(algos) ? a->members != NULL : algos & exp_algo_bit(a);
+    return algos & exp_algo_bit(a);
 }
 
-void exp_peers_add_rows(void)
+int exp_peers_init(struct exp_peers *p, const struct exp_setup *setup, const struct exp_models *models, unsigned algos,
+                   struct exp_why *why)
 {
-    struct exp_algo rows = *exp_algo_base();
-
-    rows.name = "base_rows";
-    rows.title = rows.label = "im2col by rows";
-    rows.colour = "#56b4e9";
-    rows.when = EXP_ALGO_ON_REQUEST;
-    rows.run = run_by_rows;
-    rows.why_not_replay = is_not_replayed;
-    rows.why_no_phases = "im2col by rows is not run step by step";
-    if (!exp_algo_find(rows.name))
-        exp_algo_add(&rows);
-}
-
-/*
- * Returns the record that an item of ALGO= has selected. For a group: its first member under the group's name; each
- * case's plan has the schedule.
- */
-static const struct exp_algo *selected(struct exp_peers_methods *m, const char *item, unsigned algos)
-{
-    const struct exp_algo *named = exp_algo_find(item), *one = NULL;
-
-    for (size_t i = 0; i < exp_algo_count() && !one; i++)
-        one = algos >> i & 1 ? exp_algo_at(i) : NULL;
-    if (!named || !named->members)
-        return one;
-    m->chosen = *one;
-    m->chosen.name = named->name;
-    m->chosen.title = named->title;
-    m->chosen.label = named->label;
-    m->chosen.colour = named->colour;
-    m->chosen.members = named->members;
-    return &m->chosen;
-}
-
-static void add_method(struct exp_peers_methods *m, const struct exp_algo *a)
-{
-    if (m->n < EXP_MAX_PEERS && exp_peers_method(m, a->name) == m->n)
-        m->algo[m->n++] = a;
-}
-
-int exp_peers_methods_read(struct exp_peers_methods *m, const char *list, const struct exp_plugin_options *o,
-                           struct exp_why *why)
-{
-    char *items = exp_copy_text(*list ? list : default_methods), *rest;
-    int err = 0;
-
-    exp_peers_add_rows();
-    *m = (struct exp_peers_methods){ 0 };
-    for (const char *item = strtok_r(items, ",", &rest); item && !err; item = strtok_r(NULL, ",", &rest)) {
-        unsigned algos = 0;
-
-        err = exp_plugins_select(item, o, &algos, why);
-        if (!err)
-            add_method(m, selected(m, item, algos));
-        m->algos |= algos;
+    assert(p && setup && models);
+    *p = (struct exp_peers){ .setup = setup, .models = models, .algos = algos };
+    p->info = exp_new(models->n, sizeof *p->info);
+    p->seconds = exp_new(models->n, sizeof *p->seconds);
+    for (size_t i = 0; i < exp_algo_record_count(); i++) {
+        if (is_method(exp_algo_record(i), algos))
+            p->method[p->n_methods++] = exp_algo_record(i);
     }
-    free(items);
-    if (!err && m->algo[0] != exp_algo_base())
-        return exp_fail(why, -EINVAL, "ALGO: %s must come first: all are compared with it", exp_algo_base()->name);
-    return err;
+    if (!(algos & exp_algo_bit(exp_algo_base())))
+        return exp_fail(why, -EINVAL, "ALGO: %s is missing: all are compared with it", exp_algo_base()->name);
+    return 0;
 }
 
-size_t exp_peers_method(const struct exp_peers_methods *m, const char *name)
+void exp_peers_release(struct exp_peers *p)
 {
-    size_t i = 0;
-
-    assert(m && name);
-    while (i < m->n && strcmp(m->algo[i]->name, name))
-        i++;
-    return i;
-}
-
-bool exp_peers_has_phases(const struct exp_peers_methods *methods, size_t m)
-{
-    assert(m < methods->n);
-    return !methods->algo[m]->plugin && !methods->algo[m]->why_no_phases;
-}
-
-static enum exp_cache_state state_of(enum exp_peers_cache c)
-{
-    return c == EXP_PEERS_WARM ? EXP_WARM : EXP_NETWORK;
-}
-
-const char *exp_peers_cache_name(enum exp_peers_cache c)
-{
-    assert(c < EXP_N_PEERS_CACHES);
-    return exp_cache_state_name(state_of(c));
+    for (size_t i = 0; i < p->n_rows; i++) {
+        free(p->row[i].times.sample_ns);
+        free(p->row[i].times.mark);
+    }
+    free(p->row);
+    free(p->total);
+    free(p->info);
+    free(p->seconds);
+    *p = (struct exp_peers){ 0 };
 }
 
 /* ---- planning ---- */
-
-/* Makes the methods the experiment's algorithms, in order; of the group's members, the one that CSA chose. */
-static void take_methods(struct exp_experiment *e, const struct exp_peers_methods *methods)
-{
-    const size_t n = methods->n, n_cases = e->model->n_layers * n;
-    struct exp_case *cases = exp_new(n_cases, sizeof *cases);
-
-    for (size_t i = 0; i < e->n_cases * n; i++) {
-        const struct exp_case *c = &e->cases[i / n];
-        const struct exp_algo *a = methods->algo[i % n];
-        struct exp_case *to = &cases[i / n / e->n_algos * n + i % n];
-
-        if (c->algo != a && !(a->members && c->is_chosen))
-            continue;
-        *to = *c;
-        to->algo = a;
-        to->same_as = c->same_as / e->n_algos * n + i % n;
-    }
-    free(e->cases);
-    e->cases = cases;
-    e->n_cases = n_cases;
-    e->n_algos = n;
-}
 
 /* Finds the layer that needs most memory: tensors of all methods are in memory together. */
 static double most_gib(const struct exp_experiment *e)
@@ -159,165 +71,96 @@ static double most_gib(const struct exp_experiment *e)
     return most;
 }
 
-int exp_peers_plan(struct exp_peers *p, const struct exp_model *model, struct exp_why *why)
+/* Plans a network. Where the group is the method, only the schedule of CSA's choice runs. */
+static int plan(const struct exp_peers *p, const struct exp_model *model, struct exp_experiment *e, struct exp_why *why)
 {
     const char *no_base = exp_algo_why_not_run(exp_algo_base(), p->setup);
-    int err = no_base ? exp_fail(why, -ENOTSUP, "%s", no_base)
-                      : exp_experiment_plan(&p->experiment, p->setup, model, p->methods->algos, why);
+    int err = no_base ? exp_fail(why, -ENOTSUP, "%s", no_base) : exp_experiment_plan(e, p->setup, model, p->algos, why);
     double gib;
 
     if (err)
         return err;
-    p->n_layers = model->n_layers;
-    take_methods(&p->experiment, p->methods);
-    for (int c = 0; c < EXP_N_PEERS_CACHES; c++)
-        p->measured[c] = exp_new(p->experiment.n_cases, sizeof *p->measured[c]);
-    for (size_t i = 0; i < p->experiment.n_cases; i++)
-        p->measured[EXP_PEERS_WARM][i].why_no_time = "not asked for (HOT=0)";
-    gib = most_gib(&p->experiment);
+    for (size_t i = 0; i < e->n_cases && has_group(p->algos); i++) {
+        if (e->cases[i].algo->when == EXP_ALGO_MEMBER && !e->cases[i].is_chosen)
+            e->cases[i].why_refused = "CSA chose the other schedule";
+    }
+    gib = most_gib(e);
     if (gib < EXP_PEERS_MAX_GIB)
         return 0;
-    exp_peers_close(p);
+    exp_experiment_release(e);
     return exp_fail(why, -EFBIG,
                     "%s: the tensors of a layer need about %.1f GiB at once, more than %d; LAYERS= and ALGO= narrow",
                     model->path, gib, EXP_PEERS_MAX_GIB);
 }
 
-void exp_peers_close(struct exp_peers *p)
+int exp_peers_announce(struct exp_peers *p, size_t network, const struct exp_peers_options *o,
+                       double seconds[EXP_N_WORKS], struct exp_why *why)
 {
-    for (int c = 0; c < EXP_N_PEERS_CACHES; c++) {
-        for (size_t i = 0; i < p->experiment.n_cases && p->measured[c]; i++) {
-            free(p->measured[c][i].sample_ns);
-            free(p->measured[c][i].mark);
-        }
-        free(p->measured[c]);
+    double *rounds = p->seconds[network];
+    struct exp_experiment e;
+    int err = plan(p, &p->models->model[network], &e, why);
+
+    for (size_t i = 0; !err && i < e.n_cases; i += e.n_algos) {
+        const struct exp_case *first = &e.cases[i];
+
+        if (first->same_as == i)
+            seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, o->times.n_threads);
+        rounds[EXP_PEERS_NETWORK] += exp_measure_seconds(first, e.n_algos, o->times.rounds.most);
+        rounds[EXP_PEERS_WARM] += exp_measure_seconds(first, e.n_algos, o->n_warm_rounds);
     }
-    free(p->why);
-    exp_experiment_release(&p->experiment);
-    *p = (struct exp_peers){ .setup = p->setup, .methods = p->methods, .peak = p->peak };
+    seconds[EXP_WORK_ROUNDS] += rounds[EXP_PEERS_NETWORK] + rounds[EXP_PEERS_WARM];
+    if (!err)
+        exp_experiment_release(&e);
+    return err;
 }
 
 /* ---- measuring ---- */
 
-void exp_peers_announce(const struct exp_peers *p, const struct exp_peers_options *o, double seconds[EXP_N_WORKS])
+/* Tells the progress the end of the rounds: LIMIT for each network, but the least rounds in any case. */
+static void limit_progress(const struct exp_peers *p, const struct exp_rounds *rounds, enum exp_peers_cache c,
+                           struct exp_progress *progress)
 {
-    for (size_t i = 0; i < p->experiment.n_cases; i += p->methods->n) {
-        const struct exp_case *first = &p->experiment.cases[i];
+    const double limit = (double)rounds->limit_ns * 1e-9 * (double)(p->models->n - p->n_networks - c);
+    double least = 0;
 
-        if (first->same_as == i)
-            seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, 1);
-        seconds[EXP_WORK_ROUNDS] += exp_measure_seconds(first, p->methods->n, o->rounds.most + o->n_warm_rounds);
+    for (size_t i = p->n_networks; i < p->models->n; i++) {
+        if (i > p->n_networks || c == EXP_PEERS_NETWORK)
+            least += p->seconds[i][EXP_PEERS_NETWORK] * exp_rounds_least_share(rounds);
+        least += p->seconds[i][EXP_PEERS_WARM];
     }
-}
-
-/* Samples the read bandwidth, in bytes per ns. */
-static double sample_read(const struct conv_peak *peak, uint64_t (*now_ns)(void))
-{
-    enum { ROUNDS = 3, FLOATS = 1 << 25 }; /* 128 MiB: beyond any cache here */
-    float *x = exp_new(FLOATS, sizeof *x);
-    volatile float sink; /* keeps the compiler from removing the loop */
-    double best = 0;
-
-    memset(x, 1, FLOATS * sizeof *x);
-    for (int i = 0; i < ROUNDS && peak; i++) {
-        const uint64_t start = now_ns();
-
-        sink = peak->read(x, FLOATS);
-        best = fmax(best, FLOATS * sizeof *x / (double)(now_ns() - start));
-    }
-    (void)sink;
-    free(x);
-    return best;
-}
-
-/* Times all methods, in turns, in one state of the caches. */
-static int measure_in(struct exp_peers *p, enum exp_peers_cache c, const struct exp_measure_options *options,
-                      struct exp_progress *progress, struct exp_why *why)
-{
-    struct exp_measure_options o = *options;
-    struct exp_case *cases = p->experiment.cases;
-    const struct exp_disturbance *d = &p->found.info[c].disturbance;
-    int err;
-
-    o.cache = state_of(c);
-    err = exp_measure_all(&p->experiment, &o, &p->found.info[c], progress, why);
-    p->found.peak_gflops = fmax(p->found.peak_gflops, fmax(d->peak_before, d->peak_after));
-    p->found.read_gbytes = fmax(p->found.read_gbytes, sample_read(p->peak, o.now_ns));
-    for (size_t i = 0; i < p->experiment.n_cases; i++) {
-        p->measured[c][i] = cases[i].measured;
-        cases[i].measured = (struct exp_measured){ .why_no_time = "not timed" };
-    }
-    return err;
+    if (rounds->limit_ns)
+        exp_progress_limit(progress, EXP_WORK_ROUNDS, limit, least);
 }
 
 int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, struct exp_progress *progress,
                       struct exp_why *why)
 {
-    struct exp_measure_options m = {
-        .rounds = o->rounds, .n_threads = 1, .ruler_ns = o->ruler_ns, .now_ns = o->now_ns, .groups_dir = CTR_GROUPS_DIR
-    };
-    int err = exp_verify_all(&p->experiment, &m, progress, why);
+    const size_t first = p->n_rows;
+    struct exp_measure_options times = o->times;
+    struct exp_experiment e;
+    double peak = 0, read = 0;
+    int err = plan(p, &p->models->model[p->n_networks], &e, why);
 
+    if (err)
+        return err;
+    limit_progress(p, &times.rounds, EXP_PEERS_NETWORK, progress);
+    err = exp_verify_all(&e, &times, progress, why);
+    for (enum exp_peers_cache c = 0; c < EXP_N_PEERS_CACHES && !err; c++) {
+        struct exp_measure_info *info = &p->info[p->n_networks][c];
+
+        times.cache = c == EXP_PEERS_WARM ? EXP_WARM : EXP_NETWORK;
+        limit_progress(p, &o->times.rounds, c, progress);
+        if (times.rounds.most)
+            err = exp_measure_all(&e, &times, info, progress, why);
+        peak = fmax(peak, fmax(info->disturbance.peak_before, info->disturbance.peak_after));
+        if (!err && times.rounds.most)
+            read = fmax(read, exp_sample_read(conv_peak_of(p->setup->ukr->isa)));
+        exp_peers_add_rows(p, &e, c);
+        times.rounds = (struct exp_rounds){ o->n_warm_rounds, o->n_warm_rounds, 0 };
+    }
+    exp_experiment_release(&e);
     if (!err)
-        err = measure_in(p, EXP_PEERS_NETWORK, &m, progress, why);
-    m.rounds = (struct exp_rounds){ o->n_warm_rounds, o->n_warm_rounds, 0 };
-    if (!err && o->n_warm_rounds)
-        err = measure_in(p, EXP_PEERS_WARM, &m, progress, why);
+        exp_peers_sum_up(p, first, peak, read);
+    p->n_networks += !err;
     return err;
-}
-
-/* ---- measured numbers ---- */
-
-const struct exp_case *exp_peers_case(const struct exp_peers *p, size_t layer, size_t m)
-{
-    assert(layer < p->n_layers && m < p->methods->n);
-    return &p->experiment.cases[layer * p->methods->n + m];
-}
-
-const struct exp_measured *exp_peers_measured(const struct exp_peers *p, enum exp_peers_cache c, size_t layer, size_t m)
-{
-    assert(c < EXP_N_PEERS_CACHES && layer < p->n_layers && m < p->methods->n);
-    return &p->measured[c][layer * p->methods->n + m];
-}
-
-struct exp_times exp_peers_times(const struct exp_peers *p, enum exp_peers_cache c, size_t layer, size_t m)
-{
-    const struct exp_measured *k = exp_peers_measured(p, c, layer, m);
-
-    return exp_times_of(k->sample_ns, k->why_no_time ? 0 : k->n_samples);
-}
-
-struct exp_ratio exp_peers_speedup(const struct exp_peers *p, enum exp_peers_cache c, size_t m)
-{
-    struct exp_pair *pair = exp_new(p->n_layers, sizeof *pair);
-    struct exp_ratio ratio;
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->n_layers; i++) {
-        const struct exp_measured *base = exp_peers_measured(p, c, i, 0), *k = exp_peers_measured(p, c, i, m);
-
-        if (!base->why_no_time && !k->why_no_time)
-            pair[n++] = (struct exp_pair){ base->sample_ns, k->sample_ns, k->n_samples };
-    }
-    ratio = exp_ratio_of(pair, n);
-    free(pair);
-    return ratio;
-}
-
-struct exp_phases exp_peers_phases(const struct exp_peers *p, size_t m)
-{
-    struct exp_phases sum = { 0 };
-
-    for (size_t i = 0; i < p->n_layers; i++)
-        exp_phases_add(&sum, &exp_peers_measured(p, EXP_PEERS_NETWORK, i, m)->phases);
-    return sum;
-}
-
-const char *exp_peers_why_not(const struct exp_peers *p, enum exp_peers_cache c, size_t m)
-{
-    for (size_t i = 0; i < p->n_layers; i++) {
-        if (exp_peers_measured(p, c, i, m)->why_no_time)
-            return exp_peers_measured(p, c, i, m)->why_no_time;
-    }
-    return "";
 }

@@ -1,28 +1,199 @@
-#include "experiments/peers/peers.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "experiments/base/cells.h"
+#include "experiments/peers/peers.h"
 
-static const char *name_of(const struct exp_peers_report *r, size_t m)
+#define ROW struct exp_peers_row
+#define TOTAL struct exp_peers_total
+
+static const char no_peak[] = "no FMA loop for this CPU";
+
+/* ---- rows ---- */
+
+static const char *name_of(enum exp_peers_cache c)
 {
-    return r->methods->algo[m]->name;
+    return exp_cache_state_name(c == EXP_PEERS_WARM ? EXP_WARM : EXP_NETWORK);
 }
 
-/* ---- layers.csv and samples.csv ---- */
+static ROW row_of(const struct exp_report *r, const struct exp_case *c, const char *method)
+{
+    const size_t *bytes = c->plan.layout.bytes;
+    const double flop = 2 * conv_macs(&c->layer->problem);
+    ROW row = { .model = r->e->model->name,
+                .method = method,
+                .cache = exp_cache_state_name(r->cache),
+                .layer = c->layer->name,
+                .layer_index = c->layer->index,
+                .is_pointwise = conv_is_pointwise(&c->layer->problem),
+                .flop_per_byte = flop / (double)(bytes[CONV_INPUT] + bytes[CONV_FILTER] + bytes[CONV_OUTPUT]),
+                .times = c->measured };
 
-struct layer_row {
-    const char *model, *method, *cache, *layer;
-    size_t layer_index, n_reps;
-    bool is_pointwise;
-    double macs, intensity, gflops, peak_percent, speedup;
-    struct exp_times times;
-    char plan[EXP_PLAN_TEXT_BYTES];
-    const char *why, *why_no_peak;
-};
+    measure_case(row.of, r, c);
+    exp_plan_text(&c->plan, row.plan);
+    return row;
+}
+
+void exp_peers_add_rows(struct exp_peers *p, struct exp_experiment *e, enum exp_peers_cache c)
+{
+    const struct exp_report r = { .e = e,
+                                  .info = &p->info[p->n_networks][c],
+                                  .cache = c == EXP_PEERS_WARM ? EXP_WARM : EXP_NETWORK };
+
+    for (size_t i = 0; i < e->n_cases * p->n_methods; i++) {
+        const size_t of_layer = e->n_algos * p->n_methods;
+        const struct exp_case *x = &e->cases[i / of_layer * e->n_algos + i % e->n_algos];
+        const char *method = p->method[i % of_layer / e->n_algos]->name;
+
+        if (exp_case_is_of(x, method))
+            *(ROW *)exp_append(&p->row, &p->n_rows, sizeof *p->row) = row_of(&r, x, method);
+    }
+    for (size_t i = 0; i < e->n_cases; i++)
+        e->cases[i].measured = (struct exp_measured){ .why_no_time = "not asked for (HOT=0)" };
+}
+
+/* ---- totals ---- */
+
+/* Returns the geometric mean of the networks' numbers with the member at an offset. */
+static struct value mean_of(const struct exp_peers *p, const TOTAL *all, size_t member)
+{
+    double *x = exp_new(p->n_networks + 1, sizeof *x);
+    struct value mean;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n_totals; i++) {
+        if (!strcmp(p->total[i].method, all->method) && !strcmp(p->total[i].cache, all->cache))
+            memcpy(&x[n++], (const char *)&p->total[i] + member, sizeof *x); /* the number of a struct value */
+    }
+    mean = value_if_finite(exp_stats_geomean(x, n), all->why_not_all ? all->why_not_all : "no such layers");
+    free(x);
+    return mean;
+}
+
+/* Adds the row of a layer with times of the method and of Base to the sums of a total. */
+static void add_row(TOTAL *t, const ROW *row)
+{
+    const double speedup = row->of[M_measured_speedup_vs_base].number;
+
+    measure_add(t->of, row->of);
+    t->n_layers++;
+    t->n_pointwise += row->is_pointwise;
+    t->layers_speedup.number += log(speedup);
+    t->won_percent.number += speedup > 1;
+    t->pointwise_won_percent.number += row->is_pointwise && speedup > 1;
+}
+
+/* Makes means and percents of the sums; the pairs are the rounds of the layers. */
+static void finish(TOTAL *t, bool is_base, const struct exp_pair *pair)
+{
+    const char *why = t->why_not_all ? t->why_not_all : "no such layers";
+    const char *no_interval = t->n_layers ? EXP_RATIO_NO_INTERVAL : why, *not_won = is_base ? "this is base" : why;
+    const struct exp_ratio ratio = exp_ratio_of(pair, t->n_layers);
+    const double n = (double)t->n_layers, n_won = is_base ? 0 : n,
+                 n_pointwise_won = is_base ? 0 : (double)t->n_pointwise;
+
+    for (size_t i = 0; i < N_MEASURES && !t->n_layers; i++)
+        t->of[i] = value_none(why);
+    t->of[M_measured_speedup_vs_base] = value_if_finite(ratio.value, why);
+    t->of[M_measured_speedup_low] = value_if_finite(ratio.low, no_interval);
+    t->of[M_measured_speedup_high] = value_if_finite(ratio.high, no_interval);
+    t->of[M_measured_speedup_by_median] = value_if_finite(ratio.by_median, why);
+    t->layers_speedup = value_if_finite(exp(t->layers_speedup.number / n), why);
+    t->won_percent = value_or(100 * t->won_percent.number / n_won, n_won > 0 ? NULL : not_won);
+    t->pointwise_won_percent =
+        value_or(100 * t->pointwise_won_percent.number / n_pointwise_won, n_pointwise_won > 0 ? NULL : not_won);
+}
+
+/* Sums up the rows from `first` on with method m in one state of the caches. A layer's first row is of Base. */
+static TOTAL sum_of(const struct exp_peers *p, size_t first, enum exp_peers_cache c, size_t m)
+{
+    struct exp_pair *pair = exp_new(p->n_rows + 1, sizeof *pair);
+    TOTAL t = { .method = p->method[m]->name, .cache = name_of(c) };
+
+    for (size_t i = first; i < p->n_rows; i += p->n_methods) {
+        const ROW *base = &p->row[i], *row = base + m;
+        const char *why = row->of[M_measured_speedup_vs_base].why;
+
+        if (strcmp(row->cache, t.cache) != 0)
+            continue;
+        t.why_not_all = t.why_not_all ? t.why_not_all : why;
+        if (why)
+            continue;
+        pair[t.n_layers] = (struct exp_pair){ base->times.sample_ns, row->times.sample_ns, row->times.n_samples };
+        add_row(&t, row);
+    }
+    finish(&t, !m, pair);
+    free(pair);
+    return t;
+}
+
+/* Completes the total of a network. `base` is the total of Base. */
+static void add_network(const struct exp_peers *p, TOTAL *t, const TOTAL *base, const struct exp_measure_info *info)
+{
+    static const enum measure part[EXP_PEERS_N_PARTS] = { M_measured_im2col_ns, M_measured_packing_ns,
+                                                          M_measured_kernel_ns, M_measured_other_ns };
+    const struct value flop_per_ns = value_ratio(t->of[M_macs], t->of[M_measured_time_ns], 2);
+
+    t->model = p->models->model[p->n_networks].name;
+    t->number = p->n_networks + 1;
+    t->n_rounds = value_of((double)info->n_rounds);
+    t->end = exp_end_text(info->end);
+    t->peak_percent = value_ratio(flop_per_ns, t->peak_gflops, 100);
+    for (size_t i = 0; i < EXP_PEERS_N_PARTS; i++)
+        t->part_percent[i] = value_ratio(t->of[part[i]], t->of[M_measured_steps_ns], 100);
+    t->steps_to_call = value_ratio(t->of[M_measured_steps_ns], base->of[M_measured_time_median_ns], 1);
+}
+
+/* Completes the total of all networks. */
+static void add_means(const struct exp_peers *p, TOTAL *t)
+{
+    const struct value alone = value_none("of each model");
+    static const size_t member[] = { offsetof(TOTAL, of[M_measured_speedup_vs_base].number),
+                                     offsetof(TOTAL, layers_speedup.number), offsetof(TOTAL, peak_percent.number) };
+
+    t->model = "all";
+    t->of[M_measured_speedup_vs_base] = mean_of(p, t, member[0]);
+    t->layers_speedup = mean_of(p, t, member[1]);
+    t->peak_percent = mean_of(p, t, member[2]);
+    t->of[M_measured_speedup_low] = t->of[M_measured_speedup_high] = t->of[M_measured_speedup_by_median] = alone;
+    t->n_rounds = t->peak_gflops = t->read_gbytes = alone;
+    t->why_no_end = alone.why;
+}
+
+void exp_peers_sum_up(struct exp_peers *p, size_t first, double peak_gflops, double read_gbytes)
+{
+    const struct value peak = value_or(peak_gflops, peak_gflops > 0 ? NULL : no_peak);
+    const size_t m_all = p->n_methods, n_before = p->n_totals;
+
+    for (size_t i = first; i < p->n_rows && p->n_networks < p->models->n; i++)
+        p->row[i].peak_percent = value_ratio(p->row[i].of[M_measured_gflops], peak, 100);
+    for (size_t i = 0; i < EXP_N_PEERS_CACHES * m_all; i++) {
+        const enum exp_peers_cache c = (enum exp_peers_cache)(i / m_all);
+        const struct exp_algo *a = p->method[i % m_all];
+        TOTAL t = sum_of(p, first, c, i % m_all);
+
+        t.peak_gflops = peak;
+        t.read_gbytes = value_or(read_gbytes, peak.why);
+        t.has_phases = c == EXP_PEERS_NETWORK && !a->plugin && !a->why_no_phases && p->n_networks < p->models->n;
+        if (p->n_networks == p->models->n)
+            add_means(p, &t);
+        else
+            add_network(p, &t, i % m_all ? &p->total[n_before + c * m_all] : &t, &p->info[p->n_networks][c]);
+        *(TOTAL *)exp_append(&p->total, &p->n_totals, sizeof *p->total) = t;
+    }
+}
+
+const TOTAL *exp_peers_total(const struct exp_peers *p, size_t network, enum exp_peers_cache c, size_t method)
+{
+    const size_t i = (network * EXP_N_PEERS_CACHES + c) * p->n_methods + method;
+
+    assert(method < p->n_methods && i < p->n_totals);
+    return &p->total[i];
+}
+
+/* ---- tables ---- */
 
 struct sample_row {
     const char *model, *method, *cache;
@@ -32,33 +203,33 @@ struct sample_row {
     const char *why_no_mark;
 };
 
-#define LAYER struct layer_row
 #define SAMPLE struct sample_row
 
 /* clang-format off */
 /* Names come last: gnuplot cuts a quoted field at its first comma. */
 static const struct rec_field layer_fields[] = {
-    { EXP_COLUMN_MODEL, REC_AT(LAYER, model) },
-    { EXP_COLUMN_LAYER_INDEX, REC_AT(LAYER, layer_index) },
+    { EXP_COLUMN_MODEL, REC_AT(ROW, model) },
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(ROW, layer_index) },
     { { "method", "", "an algorithm of ALGO=, such as base_rows (base, im2col by rows), sconv_ahead (prefetching), "
-        "sconv_gen (generated), or a plug-in", "" }, REC_AT(LAYER, method) },
+        "sconv_gen (generated), or a plug-in", "" }, REC_AT(ROW, method) },
     { { "cache", "", "network: emptied, then the input was written, as the layer before does; warm: the layer again "
-        "and again", "" }, REC_AT(LAYER, cache) },
-    { EXP_COLUMN_POINTWISE, REC_AT(LAYER, is_pointwise) },
-    { EXP_COLUMN_MACS, REC_AT(LAYER, macs) },
-    { { "flop_per_byte", "flop/byte", "2 * macs / bytes of input, filter and output", "" }, REC_AT(LAYER, intensity) },
-    { EXP_COLUMN_TIME, REC_NAN_OR(LAYER, times.low_mean, why) },
-    { EXP_COLUMN_TIME_MEDIAN, REC_NAN_OR(LAYER, times.median, why) },
-    { EXP_COLUMN_TIME_MIN, REC_NAN_OR(LAYER, times.fastest, why) },
-    { EXP_COLUMN_REPS, REC_AT(LAYER, n_reps) },
-    { EXP_COLUMN_GFLOPS, REC_NAN_OR(LAYER, gflops, why) },
+        "and again", "" }, REC_AT(ROW, cache) },
+    { EXP_COLUMN_POINTWISE, REC_AT(ROW, is_pointwise) },
+    { EXP_COLUMN_MACS, REC_VALUE(ROW, of[M_macs]) },
+    { { "flop_per_byte", "flop/byte", "2 * macs / bytes of input, filter and output", "" },
+      REC_AT(ROW, flop_per_byte) },
+    { EXP_COLUMN_TIME, REC_VALUE(ROW, of[M_measured_time_ns]) },
+    { EXP_COLUMN_TIME_MEDIAN, REC_VALUE(ROW, of[M_measured_time_median_ns]) },
+    { EXP_COLUMN_TIME_MIN, REC_VALUE(ROW, of[M_measured_time_min_ns]) },
+    { EXP_COLUMN_REPS, REC_VALUE(ROW, of[M_measured_reps]) },
+    { EXP_COLUMN_GFLOPS, REC_VALUE(ROW, of[M_measured_gflops]) },
     { { "measured_peak_percent", "%",
         "of the FMA peak sampled before and after the model's rounds; over 100 where skipped padding counts", "clock" },
-      REC_NAN_OR(LAYER, peak_percent, why_no_peak) },
-    { EXP_COLUMN_SPEEDUP(", same cache state"), REC_NAN_OR(LAYER, speedup, why) },
+      REC_VALUE(ROW, peak_percent) },
+    { EXP_COLUMN_SPEEDUP(", same cache state"), REC_VALUE(ROW, of[M_measured_speedup_vs_base]) },
     { { "plan", "", "micro-kernel, schedule and tiles of SConv; OpenBLAS's blocking; a plug-in's name and the hash "
-        "of its object", "" }, REC_AT(LAYER, plan) },
-    { EXP_COLUMN_LAYER, REC_AT(LAYER, layer) },
+        "of its object", "" }, REC_AT(ROW, plan) },
+    { EXP_COLUMN_LAYER, REC_AT(ROW, layer) },
 };
 
 static const struct rec_field sample_fields[] = {
@@ -70,369 +241,229 @@ static const struct rec_field sample_fields[] = {
     { EXP_COLUMN_SAMPLE, REC_AT(SAMPLE, time_ns) },
     EXP_FIELDS_MARK(SAMPLE, mark, why_no_mark),
 };
+
+static const struct rec_field total_fields[] = {
+    { { "model", "", "name of the layer table; all: geometric means over the models, shares of all layers", "" },
+      REC_AT(TOTAL, model) },
+    { { "method", "", "as in layers.csv", "" }, REC_AT(TOTAL, method) },
+    { { "cache", "", "as in layers.csv", "" }, REC_AT(TOTAL, cache) },
+    { { "layers", "", "convolutions that were timed", "" }, REC_AT(TOTAL, n_layers) },
+    { { "pointwise_layers", "", "of those, pointwise ones", "" }, REC_AT(TOTAL, n_pointwise) },
+    { EXP_COLUMN_SUM, REC_VALUE(TOTAL, of[M_measured_time_ns]) },
+    { EXP_COLUMN_SUM_MIN, REC_VALUE(TOTAL, of[M_measured_time_min_ns]) },
+    { EXP_COLUMN_SUM_MEDIAN, REC_VALUE(TOTAL, of[M_measured_time_median_ns]) },
+    { { "measured_network_speedup", "", "base's measured_time_ns / this one", "clock" },
+      REC_VALUE(TOTAL, of[M_measured_speedup_vs_base]) },
+    { EXP_COLUMN_SPEEDUP_LOW, REC_VALUE(TOTAL, of[M_measured_speedup_low]) },
+    { EXP_COLUMN_SPEEDUP_HIGH, REC_VALUE(TOTAL, of[M_measured_speedup_high]) },
+    { EXP_COLUMN_SPEEDUP_BY_MEDIAN, REC_VALUE(TOTAL, of[M_measured_speedup_by_median]) },
+    { EXP_COLUMN_ROUNDS(""), REC_VALUE(TOTAL, n_rounds) },
+    { EXP_COLUMN_END(""), REC_OR(TOTAL, end, why_no_end) },
+    { { "measured_layers_speedup", "",
+        "geometric mean over the layers of base's measured_time_ns / this one", "clock" },
+      REC_VALUE(TOTAL, layers_speedup) },
+    { { "measured_won_percent", "%", "layers faster than base", "clock" }, REC_VALUE(TOTAL, won_percent) },
+    { { "measured_pointwise_won_percent", "%", "pointwise layers faster than base, which is BLAS's GEMM alone there",
+        "clock" },
+      REC_VALUE(TOTAL, pointwise_won_percent) },
+    { { "measured_peak_percent", "%", "of the FMA peak sampled in the same run", "clock" },
+      REC_VALUE(TOTAL, peak_percent) },
+    { { "peak_gflops", "GFLOP/s", "that peak: the highest sample", "clock" }, REC_VALUE(TOTAL, peak_gflops) },
+    { { "read_gbytes", "GB/s", "reading 128 MiB with vector loads, same run", "clock" },
+      REC_VALUE(TOTAL, read_gbytes) },
+};
+
+static const struct rec_field phase_fields[] = {
+    { { "number", "", "of the model, from 1", "" }, REC_AT(TOTAL, number) },
+    { { "method", "", "base, with OpenBLAS's own routines, or an SConv; each run step by step", "" },
+      REC_AT(TOTAL, method) },
+    { { "im2col_percent", "%", "of that run's time", "clock" }, REC_VALUE(TOTAL, part_percent[0]) },
+    { { "packing_percent", "%", "packing windows; of base: OpenBLAS's copy routines", "clock" },
+      REC_VALUE(TOTAL, part_percent[1]) },
+    { { "ukr_percent", "%", "micro-kernels", "clock" }, REC_VALUE(TOTAL, part_percent[2]) },
+    { { "other_percent", "%", "the rest: loops; of base: clearing the output, too", "clock" },
+      REC_VALUE(TOTAL, part_percent[3]) },
+    { { "steps_to_call", "", "that time / base's time with cblas_sgemm: of base near 1, or the shares are "
+        "not the call's", "clock" }, REC_VALUE(TOTAL, steps_to_call) },
+    { EXP_COLUMN_MODEL, REC_AT(TOTAL, model) },
+};
 /* clang-format on */
 
-const struct rec_table exp_peers_layers_table = REC_TABLE("layers.csv", layer_fields, LAYER);
+const struct rec_table exp_peers_layers_table = REC_TABLE("layers.csv", layer_fields, ROW);
 const struct rec_table exp_peers_samples_table = REC_TABLE("samples.csv", sample_fields, SAMPLE);
+const struct rec_table exp_peers_model_table = REC_TABLE("model.csv", total_fields, TOTAL);
+const struct rec_table exp_peers_phases_table = REC_TABLE("phases.csv", phase_fields, TOTAL);
 
-static const char no_peak[] = "no FMA loop for this CPU";
-
-static LAYER layer_row(const struct exp_peers *p, size_t layer, enum exp_peers_cache c, size_t m)
+static void put_layers(struct exp_csv *csv, const void *peers)
 {
-    const struct exp_case *x = exp_peers_case(p, layer, m);
-    const struct exp_measured *k = exp_peers_measured(p, c, layer, m);
-    const struct exp_times times = exp_peers_times(p, c, layer, m);
-    const size_t *bytes = x->plan.layout.bytes;
-    const double flop = 2 * conv_macs(&x->layer->problem), ns = times.low_mean;
-    LAYER row = {
-        .model = p->experiment.model->name,
-        .method = p->methods->algo[m]->name,
-        .cache = exp_peers_cache_name(c),
-        .layer = x->layer->name,
-        .layer_index = x->layer->index,
-        .n_reps = k->n_samples,
-        .is_pointwise = conv_is_pointwise(&x->layer->problem),
-        .macs = flop / 2,
-        .intensity = flop / (double)(bytes[CONV_INPUT] + bytes[CONV_FILTER] + bytes[CONV_OUTPUT]),
-        .gflops = flop / ns,
-        .peak_percent = p->peak ? 100 * flop / ns / p->found.peak_gflops : (double)NAN,
-        .speedup = exp_peers_times(p, c, layer, 0).low_mean / ns,
-        .times = times,
-        .why = k->why_no_time ? k->why_no_time : exp_peers_measured(p, c, layer, 0)->why_no_time,
-    };
+    const struct exp_peers *p = peers;
 
-    row.why_no_peak = p->peak ? row.why : no_peak;
-    exp_plan_text(&x->plan, row.plan);
-    return row;
+    for (size_t i = 0; i < p->n_rows; i++)
+        rec_put(csv, &exp_peers_layers_table, &p->row[i]);
 }
 
-static void put_samples_of(const struct exp_peers *p, size_t layer, enum exp_peers_cache c, size_t m,
-                           struct exp_csv *csv)
+static void put_samples(struct exp_csv *csv, const void *peers)
 {
-    const struct exp_measured *k = exp_peers_measured(p, c, layer, m);
+    const struct exp_peers *p = peers;
 
-    for (size_t i = 0; i < k->n_samples; i++) {
-        const SAMPLE row = {
-            .model = p->experiment.model->name,
-            .method = p->methods->algo[m]->name,
-            .cache = exp_peers_cache_name(c),
-            .layer_index = exp_peers_case(p, layer, m)->layer->index,
-            .repetition = i + 1,
-            .time_ns = k->sample_ns[i],
-            .mark = k->mark[i],
-            .why_no_mark = k->mark[i].clock_ns ? NULL : EXP_NO_MARK,
-        };
+    for (const ROW *row = p->row; row < p->row + p->n_rows; row++) {
+        for (size_t i = 0; i < row->times.n_samples; i++) {
+            const SAMPLE sample = { .model = row->model,
+                                    .method = row->method,
+                                    .cache = row->cache,
+                                    .layer_index = row->layer_index,
+                                    .repetition = i + 1,
+                                    .time_ns = row->times.sample_ns[i],
+                                    .mark = row->times.mark[i],
+                                    .why_no_mark = row->times.mark[i].clock_ns ? NULL : EXP_NO_MARK };
 
-        rec_put(csv, &exp_peers_samples_table, &row);
-    }
-}
-
-static void put_layers(struct exp_csv *csv, const void *report)
-{
-    const struct exp_peers_report *r = report;
-    const size_t n = r->methods->n, of_layer = EXP_N_PEERS_CACHES * n;
-
-    for (size_t i = 0; i < r->n; i++) {
-        for (size_t k = 0; k < r->network[i].n_layers * of_layer; k++) {
-            const LAYER row = layer_row(&r->network[i], k / of_layer, (enum exp_peers_cache)(k % of_layer / n), k % n);
-
-            rec_put(csv, &exp_peers_layers_table, &row);
+            rec_put(csv, &exp_peers_samples_table, &sample);
         }
     }
 }
 
-static void put_samples(struct exp_csv *csv, const void *report)
+/* Describes the rounds of a network: "not measured: disturbed: 63 rounds: ...". */
+static void describe_rounds(const struct exp_measure_info *info, char *text, size_t bytes)
 {
-    const struct exp_peers_report *r = report;
-    const size_t n = r->methods->n, of_layer = EXP_N_PEERS_CACHES * n;
+    char rounds[640];
 
-    for (size_t i = 0; i < r->n; i++) {
-        for (size_t k = 0; k < r->network[i].n_layers * of_layer; k++)
-            put_samples_of(&r->network[i], k / of_layer, (enum exp_peers_cache)(k % of_layer / n), k % n, csv);
-    }
+    exp_measure_say_rounds(info, rounds, sizeof rounds);
+    exp_say(text, bytes, "%s%s", *info->why_disturbed ? "not measured: disturbed: " : "", rounds);
 }
 
-/* ---- model.csv ---- */
-
-struct total_row {
-    const char *model, *method, *cache;
-    struct exp_peers_total total;
-    struct exp_ratio speedup;
-    size_t n_rounds;
-    const char *end;
-    double peak_gflops, read_gbytes;
-    const char *why, *why_no_interval, *why_no_rounds, *why_not_won, *why_no_peak;
-};
-
-#define ROW struct total_row
-
-/* clang-format off */
-static const struct rec_field total_fields[] = {
-    { { "model", "", "name of the layer table; all: geometric means over the models, shares of all layers", "" },
-      REC_AT(ROW, model) },
-    { { "method", "", "as in layers.csv", "" }, REC_AT(ROW, method) },
-    { { "cache", "", "as in layers.csv", "" }, REC_AT(ROW, cache) },
-    { { "layers", "", "convolutions that were timed", "" }, REC_AT(ROW, total.n_layers) },
-    { { "pointwise_layers", "", "of those, pointwise ones", "" }, REC_AT(ROW, total.n_pointwise) },
-    EXP_FIELDS_SUMS(ROW, total.times, why),
-    { { "measured_network_speedup", "", "base's measured_time_ns / this one", "clock" },
-      REC_NAN_OR(ROW, total.network_ratio, why) },
-    EXP_FIELDS_INTERVAL(ROW, speedup, why_no_interval),
-    EXP_FIELDS_ROUNDS(ROW, n_rounds, end, why_no_rounds, "", ""),
-    { { "measured_layers_speedup", "",
-        "geometric mean over the layers of base's measured_time_ns / this one", "clock" },
-      REC_NAN_OR(ROW, total.geomean_ratio, why) },
-    { { "measured_won_percent", "%", "layers faster than base", "clock" },
-      REC_NAN_OR(ROW, total.won_percent, why_not_won) },
-    { { "measured_pointwise_won_percent", "%", "pointwise layers faster than base, which is BLAS's GEMM alone there",
-        "clock" },
-      REC_NAN_OR(ROW, total.pointwise_won_percent, why_not_won) },
-    { { "measured_peak_percent", "%", "of the FMA peak sampled in the same run", "clock" },
-      REC_NAN_OR(ROW, total.peak_percent, why) },
-    { { "peak_gflops", "GFLOP/s", "that peak: the highest sample", "clock" },
-      REC_NAN_OR(ROW, peak_gflops, why_no_peak) },
-    { { "read_gbytes", "GB/s", "reading 128 MiB with vector loads, same run", "clock" },
-      REC_NAN_OR(ROW, read_gbytes, why_no_peak) },
-};
-/* clang-format on */
-
-const struct rec_table exp_peers_model_table = REC_TABLE("model.csv", total_fields, ROW);
-
-static const char *why_no_total(const struct exp_peers_report *r, size_t network, enum exp_peers_cache c, size_t m)
+static void put_totals(struct exp_csv *csv, const void *peers)
 {
-    const size_t first = network < r->n ? network : 0, end = network < r->n ? network + 1 : r->n;
-
-    for (size_t i = first; i < end; i++) {
-        if (*exp_peers_why_not(&r->network[i], c, m))
-            return exp_peers_why_not(&r->network[i], c, m);
-    }
-    return "no such layers";
-}
-
-static ROW total_row(const struct exp_peers_report *r, size_t network, enum exp_peers_cache c, size_t m)
-{
-    const struct exp_peers *one = network < r->n ? &r->network[network] : NULL;
-    const bool has_peak = one && one->found.peak_gflops > 0;
-    const char *why = why_no_total(r, network, c, m);
-    ROW row = {
-        .model = one ? one->experiment.model->name : "all",
-        .method = name_of(r, m),
-        .cache = exp_peers_cache_name(c),
-        .total = exp_peers_total(r, network, c, m),
-        .speedup = one ? exp_peers_speedup(one, c, m) : exp_ratio_none(),
-        .n_rounds = one ? one->found.info[c].n_rounds : 0,
-        .end = exp_end_text(one ? one->found.info[c].end : EXP_END_FIXED),
-        .peak_gflops = has_peak ? one->found.peak_gflops : (double)NAN,
-        .read_gbytes = has_peak ? one->found.read_gbytes : (double)NAN,
-        .why = why,
-        .why_not_won = m ? why : "this is base",
-        .why_no_peak = one ? no_peak : "sampled per model",
-    };
-
-    row.why_no_interval = !row.total.n_layers ? why : one ? EXP_RATIO_NO_INTERVAL : "of each model";
-    row.why_no_rounds = one ? NULL : row.why_no_interval;
-    if (!m)
-        row.total.won_percent = row.total.pointwise_won_percent = (double)NAN;
-    return row;
-}
-
-void exp_peers_describe_rounds(const struct exp_peers *p, char *text, size_t bytes)
-{
-    const struct exp_measure_info *info = &p->found.info[EXP_PEERS_NETWORK];
-    char disturbance[320], ruled[160];
-
-    exp_disturbance_describe(&info->disturbance, disturbance, sizeof disturbance);
-    exp_ruler_say(&info->ruler, ruled, sizeof ruled);
-    exp_say(text, bytes, "%s%zu rounds: %s; %s; %s", *info->why_disturbed ? "not measured: disturbed: " : "",
-            info->n_rounds, exp_end_text(info->end), ruled, disturbance);
-}
-
-static void put_totals(struct exp_csv *csv, const void *report)
-{
-    const struct exp_peers_report *r = report;
-    const size_t n_rows = EXP_N_PEERS_CACHES * r->methods->n;
+    const struct exp_peers *p = peers;
     char text[640];
 
-    for (size_t i = 0; i < r->n; i++) {
-        exp_peers_describe_rounds(&r->network[i], text, sizeof text);
-        exp_csv_header(csv, r->network[i].experiment.model->name, "%s", text);
+    for (size_t i = 0; i < p->n_networks; i++) {
+        describe_rounds(&p->info[i][EXP_PEERS_NETWORK], text, sizeof text);
+        exp_csv_header(csv, p->models->model[i].name, "%s", text);
     }
-    for (size_t i = 0; i < (r->n + 1) * n_rows; i++) {
-        const ROW row = total_row(r, i / n_rows, (enum exp_peers_cache)(i % n_rows / r->methods->n), i % r->methods->n);
-
-        rec_put(csv, &exp_peers_model_table, &row);
-    }
+    for (size_t i = 0; i < p->n_totals; i++)
+        rec_put(csv, &exp_peers_model_table, &p->total[i]);
 }
 
-/* ---- phases.csv: where Base's and SConv's time goes ---- */
-
-/* Percents of a time, and the time beside the time of Base's call. */
-struct phases_row {
-    size_t number;
-    double im2col, packing, ukr, other, to_call;
-    const char *model, *method, *why;
-};
-
-#define PHASES struct phases_row
-
-/* clang-format off */
-static const struct rec_field phase_fields[] = {
-    { { "number", "", "of the model, from 1", "" }, REC_AT(PHASES, number) },
-    { { "method", "", "base, with OpenBLAS's own routines, or an SConv; each run step by step", "" },
-      REC_AT(PHASES, method) },
-    { { "im2col_percent", "%", "of that run's time", "clock" }, REC_NAN_OR(PHASES, im2col, why) },
-    { { "packing_percent", "%", "packing windows; of base: OpenBLAS's copy routines", "clock" },
-      REC_NAN_OR(PHASES, packing, why) },
-    { { "ukr_percent", "%", "micro-kernels", "clock" }, REC_NAN_OR(PHASES, ukr, why) },
-    { { "other_percent", "%", "the rest: loops; of base: clearing the output, too", "clock" },
-      REC_NAN_OR(PHASES, other, why) },
-    { { "steps_to_call", "", "that time / base's time with cblas_sgemm: of base near 1, or the shares are "
-        "not the call's", "clock" }, REC_NAN_OR(PHASES, to_call, why) },
-    { EXP_COLUMN_MODEL, REC_AT(PHASES, model) },
-};
-/* clang-format on */
-
-const struct rec_table exp_peers_phases_table = REC_TABLE("phases.csv", phase_fields, PHASES);
-
-/* The time of Base's call is a median, because phases have no rounds to choose from. */
-static PHASES phases_row(const struct exp_peers_report *r, size_t network, size_t m)
+static void put_phases(struct exp_csv *csv, const void *peers)
 {
-    const struct exp_peers *p = &r->network[network];
-    const struct exp_phases x = exp_peers_phases(p, m);
-    const double all = (double)x.total_ns, percent = 100 / all;
-    const char *why = exp_peers_why_not(p, EXP_PEERS_NETWORK, m), *no_steps = p->found.info->why_no_base_steps.text;
+    const struct exp_peers *p = peers;
 
-    return (PHASES){
-        .number = network + 1,
-        .model = p->experiment.model->name,
-        .method = name_of(r, m),
-        .im2col = percent * (double)x.step_ns[CONV_STEP_IM2COL],
-        .packing = percent * (double)exp_phases_packing_ns(&x),
-        .ukr = percent * (double)exp_phases_kernel_ns(&x),
-        .other = percent * (double)exp_phases_other_ns(&x),
-        .to_call = (all > 0 ? all : (double)NAN) / exp_peers_total(r, network, EXP_PEERS_NETWORK, 0).times.median,
-        .why = *why              ? why
-               : !m && *no_steps ? no_steps
-                                 : "no time",
-    };
-}
-
-static void put_phases(struct exp_csv *csv, const void *report)
-{
-    const struct exp_peers_report *r = report;
-
-    for (size_t i = 0; i < r->n * r->methods->n; i++) {
-        const PHASES row = phases_row(r, i / r->methods->n, i % r->methods->n);
-
-        if (exp_peers_has_phases(r->methods, i % r->methods->n))
-            rec_put(csv, &exp_peers_phases_table, &row);
+    for (size_t i = 0; i < p->n_totals; i++) {
+        if (p->total[i].has_phases)
+            rec_put(csv, &exp_peers_phases_table, &p->total[i]);
     }
 }
 
-static void put_targets(struct exp_csv *csv, const void *report)
-{
-    struct exp_peers_target target[EXP_N_PEERS_TARGETS];
-
-    exp_peers_targets(report, target);
-    for (int i = 0; i < EXP_N_PEERS_TARGETS; i++)
-        rec_put(csv, &exp_peers_targets_table, &target[i]);
-}
-
-int exp_peers_write(const struct exp_peers_report *r, const struct exp_outdir *dir, const char *what,
-                    struct exp_why *why)
+int exp_peers_write(const struct exp_peers *p, const struct exp_outdir *dir, const char *what, struct exp_why *why)
 {
     static const struct rec_file files[] = { { &exp_peers_layers_table, put_layers, NULL },
                                              { &exp_peers_samples_table, put_samples, NULL },
                                              { &exp_peers_model_table, put_totals, NULL },
-                                             { &exp_peers_phases_table, put_phases, NULL },
-                                             { &exp_peers_targets_table, put_targets, NULL } };
+                                             { &exp_peers_phases_table, put_phases, NULL } };
 
-    return rec_write_files(files, sizeof files / sizeof files[0], r, dir, what, why);
+    return rec_write_files(files, sizeof files / sizeof files[0], p, dir, what, why);
 }
 
 /* ---- the closing table ---- */
 
-/* Prints a table of the methods: speed-ups over Base, shares, and where the time goes. */
-static void print_network(const struct exp_peers_report *r, size_t network, FILE *out)
-{
-    fprintf(out, "\n%-18.18s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s\n",
-            network < r->n ? r->network[network].experiment.model->name : "all", "speed-up", "of layers", "warm",
-            "won %", "1x1 won %", "of peak %", "im2col %", "packing %", "kernel %", "other %", "steps/call");
-    for (size_t m = 0; m < r->methods->n; m++) {
-        const struct exp_peers_total t = exp_peers_total(r, network, EXP_PEERS_NETWORK, m),
-                                     warm = exp_peers_total(r, network, EXP_PEERS_WARM, m);
-        const bool has_phases = network < r->n && exp_peers_has_phases(r->methods, m);
-        const PHASES x = has_phases ? phases_row(r, network, m) : (PHASES){ 0 };
-        const double number[] = { t.network_ratio,
-                                  t.geomean_ratio,
-                                  warm.network_ratio,
-                                  m ? t.won_percent : (double)NAN,
-                                  m ? t.pointwise_won_percent : (double)NAN,
-                                  t.peak_percent,
-                                  x.im2col,
-                                  x.packing,
-                                  x.ukr,
-                                  x.other,
-                                  x.to_call };
+/* Columns of the closing table; the numbers from im2col on belong to methods with phases. */
+static const struct {
+    const char *head;
+    enum exp_peers_cache cache;
+    size_t value; /* in the total */
+    bool is_phase;
+} shown[] = {
+    { "speed-up", EXP_PEERS_NETWORK, offsetof(TOTAL, of[M_measured_speedup_vs_base]), false },
+    { "of layers", EXP_PEERS_NETWORK, offsetof(TOTAL, layers_speedup), false },
+    { "warm", EXP_PEERS_WARM, offsetof(TOTAL, of[M_measured_speedup_vs_base]), false },
+    { "won %", EXP_PEERS_NETWORK, offsetof(TOTAL, won_percent), false },
+    { "1x1 won %", EXP_PEERS_NETWORK, offsetof(TOTAL, pointwise_won_percent), false },
+    { "of peak %", EXP_PEERS_NETWORK, offsetof(TOTAL, peak_percent), false },
+    { "im2col %", EXP_PEERS_NETWORK, offsetof(TOTAL, part_percent[0]), true },
+    { "packing %", EXP_PEERS_NETWORK, offsetof(TOTAL, part_percent[1]), true },
+    { "kernel %", EXP_PEERS_NETWORK, offsetof(TOTAL, part_percent[2]), true },
+    { "other %", EXP_PEERS_NETWORK, offsetof(TOTAL, part_percent[3]), true },
+    { "steps/call", EXP_PEERS_NETWORK, offsetof(TOTAL, steps_to_call), true },
+};
 
-        fprintf(out, "%-18.18s", name_of(r, m));
-        for (size_t k = 0; k < (has_phases ? sizeof number / sizeof *number : 6); k++)
-            exp_peers_print_number(number[k], out);
-        fprintf(out, "\n");
+enum { N_SHOWN = sizeof shown / sizeof shown[0] };
+
+static void print_value(const TOTAL *t, size_t at, FILE *out)
+{
+    struct value x;
+
+    memcpy(&x, (const char *)t + at, sizeof x);
+    if (x.why)
+        fprintf(out, " %9s", "-");
+    else
+        fprintf(out, " %9.2f", x.number);
+}
+
+static void print_network(const struct exp_peers *p, size_t network, FILE *out)
+{
+    fprintf(out, "\n%-18.18s", exp_peers_total(p, network, EXP_PEERS_NETWORK, 0)->model);
+    for (size_t k = 0; k < N_SHOWN; k++)
+        fprintf(out, " %9s", shown[k].head);
+    for (size_t m = 0; m < p->n_methods; m++) {
+        fprintf(out, "\n%-18.18s", p->method[m]->name);
+        for (size_t k = 0; k < N_SHOWN; k++) {
+            const TOTAL *t = exp_peers_total(p, network, shown[k].cache, m);
+
+            if (t->has_phases || !shown[k].is_phase)
+                print_value(t, shown[k].value, out);
+        }
+    }
+    fprintf(out, "\n");
+}
+
+/* Prints the timing of a network, and the reasons of methods without times in some layers. */
+static void print_rounds(const struct exp_peers *p, size_t network, FILE *out)
+{
+    const struct exp_measure_info *info = &p->info[network][EXP_PEERS_NETWORK];
+    const char *model = p->models->model[network].name;
+    char text[640];
+
+    describe_rounds(info, text, sizeof text);
+    fprintf(out, "%s: %s\n", model, text);
+    if (*info->why_no_base_steps.text)
+        fprintf(out, "base's shares not available: %s\n", info->why_no_base_steps.text);
+    for (size_t m = 0; m < p->n_methods && !*info->why_disturbed; m++) {
+        const TOTAL *t = exp_peers_total(p, network, EXP_PEERS_NETWORK, m);
+
+        if (t->why_not_all)
+            fprintf(out, "%s, %s: not available: %s\n", t->method, model, t->why_not_all);
     }
 }
 
-void exp_peers_print(const struct exp_peers_report *r, FILE *out)
+void exp_peers_print(const struct exp_peers *p, FILE *out)
 {
-    char text[640];
-
     fprintf(out, "\nspeed-up over base: of the sum over the network (all: geometric mean), of the layers (geometric "
                  "mean), of the sum in warm caches;\nlayers and pointwise layers faster than base; share of the FMA "
                  "peak, of nominal flop; shares of the time, run step by step\n");
-    for (size_t i = 0; i < r->n + (r->n > 1); i++)
-        print_network(r, i, out);
+    for (size_t i = 0; i < p->n_networks + (p->n_networks > 1); i++)
+        print_network(p, i, out);
     fprintf(out, "\n");
-    for (size_t i = 0; i < r->n; i++) {
-        const struct exp_peers *p = &r->network[i];
-        const struct exp_measure_info *info = &p->found.info[EXP_PEERS_NETWORK];
-
-        exp_peers_describe_rounds(p, text, sizeof text);
-        fprintf(out, "%s: %s\n", p->experiment.model->name, text);
-        if (*info->why_no_base_steps.text)
-            fprintf(out, "base's shares not available: %s\n", info->why_no_base_steps.text);
-        for (size_t m = 0; m < r->methods->n && !*info->why_disturbed; m++) {
-            const char *why = exp_peers_why_not(p, EXP_PEERS_NETWORK, m);
-
-            if (*why)
-                fprintf(out, "%s, %s: not available: %s\n", name_of(r, m), p->experiment.model->name, why);
-        }
-    }
+    for (size_t i = 0; i < p->n_networks; i++)
+        print_rounds(p, i, out);
 }
 
-/* ---- variables of figures ---- */
-
-void exp_peers_set_variables(const struct exp_peers_report *r, struct exp_variables *v)
+int exp_peers_answer(const struct exp_peers *p, FILE *out)
 {
-    double peak = 0, read = 0;
-    char text[32];
+    const char *before = "Speed-up over Base, and layers that are faster: ", *why = "ALGO has no other method";
 
-    exp_variables_set(v, "sconv_peers", "");
-    exp_variables_set(v, "other_peers", "");
-    for (size_t m = 0; m < r->methods->n; m++) {
-        const struct exp_algo *a = r->methods->algo[m];
+    for (size_t m = 1; m < p->n_methods; m++) {
+        const TOTAL *t = exp_peers_total(p, p->n_networks, EXP_PEERS_NETWORK, m);
+        const struct value speedup = t->of[M_measured_speedup_vs_base];
 
-        exp_variables_add(v, "peer_names", "", a->name);
-        exp_variables_add(v, "peer_titles", "\"", a->title);
-        exp_variables_add(v, "peer_colours", "", a->colour);
-        if (m)
-            exp_variables_add(v, exp_peers_has_phases(r->methods, m) ? "sconv_peers" : "other_peers", "", a->name);
+        why = speedup.why;
+        if (why)
+            continue;
+        fprintf(out, "%s%s %.2f (%.3g %%)", before, p->method[m]->title, speedup.number, t->won_percent.number);
+        before = "; ";
     }
-    for (size_t i = 0; i < r->n; i++) {
-        peak += r->network[i].found.peak_gflops / (double)r->n;
-        read += r->network[i].found.read_gbytes / (double)r->n;
-    }
-    exp_say(text, sizeof text, "%g", peak);
-    exp_variables_set(v, "peak_gflops", text);
-    exp_say(text, sizeof text, "%g", read);
-    exp_variables_set(v, "read_gbytes", text);
+    if (*before != ';')
+        fprintf(out, "Nothing was measured beside Base: %s.\n", why);
+    else
+        fprintf(out, ".%s\n", p->n_networks > 1 ? " Speed-ups are geometric means over the models." : "");
+    return 0;
 }

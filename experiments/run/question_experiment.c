@@ -349,9 +349,10 @@ static int run_all(struct session *s)
     announce(s, seconds);
     progress = exp_main_progress(seconds);
     if (rounds.limit_ns)
-        exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9);
+        exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9,
+                           seconds[EXP_WORK_ROUNDS] * exp_rounds_least_share(&rounds));
     if (s->observed.mode == EXP_OBSERVE_AUTO)
-        exp_progress_limit(progress, EXP_WORK_OBSERVE, s->options.observe_limit);
+        exp_progress_limit(progress, EXP_WORK_OBSERVE, s->options.observe_limit, 0);
     err = measure(s, progress);
     if (!err)
         say_first(s, progress);
@@ -381,18 +382,16 @@ static int print_host(const void *session, FILE *out)
     const struct session *s = session;
     const struct exp_counts_source counts = counts_of(s);
     struct ctr_timer timer;
-    char disturbance[320], ruled[160];
+    char rounds[640];
     int err = ctr_hostinfo_print(out);
 
     if (!s->why_not_timed && s->info.core >= 0)
         fprintf(out, "timed on core: %d (pinned)\n", s->info.core);
     else if (!s->why_not_timed)
         fprintf(out, "timed on core: not pinned (%s)\n", s->info.why_not_pinned);
-    exp_disturbance_describe(&s->info.disturbance, disturbance, sizeof disturbance);
-    exp_ruler_say(&s->info.ruler, ruled, sizeof ruled);
+    exp_measure_say_rounds(&s->info, rounds, sizeof rounds);
     if (!s->why_not_timed)
-        fprintf(out, "timed in %zu rounds: %s; %s; %s\n", s->info.n_rounds, exp_end_text(s->info.end), ruled,
-                disturbance);
+        fprintf(out, "timed in %s\n", rounds);
     if (*s->info.counter_note)
         fprintf(out, "counters: %s\n", s->info.counter_note);
     if (*s->info.emptied)

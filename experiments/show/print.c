@@ -194,11 +194,10 @@ static void print_totals_head(const struct exp_report *r, FILE *out)
 
 static void print_rounds(const struct exp_measure_info *info, FILE *out)
 {
-    char text[320], ruled[160];
+    char text[640];
 
-    exp_disturbance_describe(&info->disturbance, text, sizeof text);
-    exp_ruler_say(&info->ruler, ruled, sizeof ruled);
-    fprintf(out, "Timed in %zu rounds: %s; %s; %s.\n", info->n_rounds, exp_end_text(info->end), ruled, text);
+    exp_measure_say_rounds(info, text, sizeof text);
+    fprintf(out, "Timed in %s.\n", text);
 }
 
 void exp_report_print(const struct exp_report *r, FILE *out)

@@ -18,9 +18,8 @@ foreign=mma
 refuses "cannot execute f32_" MODEL=tests/data/three.csv UKR=$foreign
 refuses "pool*" MODEL=tests/data/three.csv LAYERS='pool*'
 refuses "did you mean REPS?" GREPS=3
-refuses "SHARE=0/2: STORE must name" MODEL=tests/data/three.csv SHARE=0/2
-refused_job MODEL=tests/data/three.csv REPS=2 HOT=0 SHARES=2
-refuses "base must come first" MODEL=tests/data/three.csv ALGO=sconv,base
+refused_job MODEL=tests/data/three.csv REPS=2 HOT=0
+refuses "ALGO: base is missing" MODEL=tests/data/three.csv ALGO=sconv
 refuses "unknown algorithm 'moon'" MODEL=tests/data/three.csv ALGO=base,moon
 
 grep -v '^#' experiments/models/vgg16.csv | head -1 >"$work/header"
@@ -33,7 +32,7 @@ refuses "GiB" MODEL="$work/huge.csv" ALGO=base,sconv
 
 check "three layers" "$peers" "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=2 HOT=1 RULER=0 >"$work/out" 2>"$work/err"
 dir=$work/results/host/peers/three
-for file in layers.csv targets.csv model.csv samples.csv phases.csv host.txt peers_speedups.png peers_phases.svg peers_roofline.png; do
+for file in verdict.txt layers.csv model.csv samples.csv phases.csv host.txt peers_speedups.png peers_phases.svg peers_roofline.png; do
     check "$file is missing" test -s "$dir/$file"
 done
 rows() { grep -v '^#' "$dir/$1" | tail -n +2 | wc -l; }
@@ -48,8 +47,8 @@ if cc -dumpmachine >/dev/null 2>&1; then
     [ ! -e /usr/include/oneapi/dnnl/dnnl.h ] ||
         check "so are oneDNN's three forms" [ "$(grep -c ',onednn_[a-z]*,warm,[01],[0-9]*,[0-9.]*,[0-9]' "$dir/layers.csv")" -eq 9 ]
 fi
-check "targets.csv: twelve rows" [ "$(rows targets.csv)" -eq 12 ]
-check "the targets are printed with the paper's numbers" grep -q '^layers faster than base, %.* 91.00' "$work/out"
+check "the verdict is printed" [ "$(tail -n 1 "$work/out")" = "$(cat "$dir/verdict.txt")" ]
+check "... with every method beside Base" [ "$(grep -o ' %)' "$dir/verdict.txt" | wc -l)" -eq 12 ]
 check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*.csv"
 check "the table has a line for each method" [ "$(sed -n '/^three  *speed-up/,/^$/p' "$work/out" | grep -cE '^[a-z_]+ +[0-9.-]+ ')" -eq 13 ]
 check "... and where the time goes" [ "$(grep -cE '^(base|sconv[a-z_]*) .*( +[0-9.-]+){11}$' "$work/out")" -eq 5 ]
@@ -73,7 +72,7 @@ check "how many timings were taken again is said" grep -qE '^three: (not measure
 check "the portable kernels" "$peers" "RESULTS=$work/ref" MODEL=tests/data/three.csv REPS=1 HOT=0 RULER=0 UKR=ref >/dev/null 2>"$work/err"
 check "are in every plan" [ "$(grep -c '__ref' "$work/ref/host/peers/three/layers.csv")" -ge 6 ]
 
-check "every column is documented" [ "$(cat "$dir"/{layers,samples,model,phases,targets}.csv | grep -c '^# column')" \
+check "every column is documented" [ "$(cat "$dir"/{layers,samples,model,phases}.csv | grep -c '^# column')" \
     -eq "$("$peers" --columns | grep -c '^| `')" ]
 
 # A right plug-in, and plug-ins that fail: the columns of the failing plug-ins say why.
@@ -101,26 +100,6 @@ status=$?
 check "interrupted: status $status" [ "$status" -eq 143 ]
 check "interrupted: the old results are gone" [ "$before" = "$(md5sum <"$dir/layers.csv")" ]
 check "interrupted: something is left" [ -z "$(find "$work/results/host/peers" -name '.*partial*')" ]
-
-# Killed in the middle: timed networks are not timed again, and marked as from before; a finished run is timed anew.
-{ cat "$work/header"; grep '^conv3_1,' experiments/models/vgg16.csv; } >"$work/slow.csv"
-ended() { exec "$peers" "RESULTS=$work/ended" "MODEL=tests/data/three.csv,$work/slow.csv" REPS=1 HOT=0 RULER=0 ALGO=base,sconv; }
-ended >/dev/null 2>&1 </dev/null &
-pid=$!
-is_kept() { grep -q '0/base' "$work/ended/store.sqlite" 2>/dev/null && [ ! -e "$work/ended/store.sqlite-journal" ]; }
-until is_kept || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
-kill -KILL $pid
-wait $pid 2>/dev/null
-check "killed: there are no results yet" [ ! -e "$work/ended/host/peers/three+slow" ]
-(ended) >"$work/out" 2>"$work/err"
-check "the next run goes on: $?" [ $? -eq 0 ]
-check "... and says what was timed before: $(cat "$work/err")" \
-    grep -qE '^three was timed by another process, [-0-9]+ [:0-9]+ UTC, on core [0-9]+ of ' "$work/out"
-check "... and only that" [ "$(grep -h 'was timed by another process' "$work/out" "$work/ended/host/peers/three+slow/host.txt" | grep -c '^three')" -eq 2 ]
-check "... and nothing else" [ "$(grep -c 'was timed by another process' "$work/out")" -eq 1 ]
-(ended) >"$work/out" 2>"$work/err"
-check "a finished run is followed by new times: $?" [ $? -eq 0 ]
-check "... of all" sh -c "! grep -q 'another process' '$work/out'"
 
 echo "peers: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

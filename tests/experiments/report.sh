@@ -64,7 +64,7 @@ check "a folder has no answer: $(overview | grep -E '<td>$|no verdict')" [ -z "$
 found() { has "$html" ">${1//\//\/<wbr>}</a><td class=w>$2"; } # found FOLDER ANSWER: the overview's row
 found gnr/study 'Does it choose the faster schedule? Not better than a constant: '
 found zen3/validation 'Simulated as the machine is, with prefetchers, counts are near the measured ones in 7 of 10 respects; caches alone are in 0 of 10.'
-found zen4/peers/all 'SConv is 1.19 times as fast as Base, tuned SConv 1.38 times (geometric means over the models). They are faster than Base in 92.6 % and 99.7 % of the layers, '
+found zen4/peers/all "Speed-up over Base, and layers that are faster: im2col by rows 1.01 (46.1 %); SConv 1.19 (92.6 %); "
 found gnr/polydl 'Best pick: '
 found zen4/polydl 'Best pick: '
 

@@ -162,9 +162,13 @@ static void test_progress_ends_early(void)
     fake_ns = 0;
     p = exp_progress_new(out, false, seconds, fake_now);
     exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "timing");
-    exp_progress_limit(p, EXP_WORK_ROUNDS, 30);
-    fake_ns += 10 * second_ns;
-    exp_progress_step(p, EXP_WORK_ROUNDS, 10);
+    exp_progress_limit(p, EXP_WORK_ROUNDS, 1, 50);
+    fake_ns += 2 * second_ns;
+    exp_progress_step(p, EXP_WORK_ROUNDS, 2);
+    CU_ASSERT(fabs(exp_progress_left(p) - (48 + 10)) < 1e-6); /* what is done in any case, then the replay */
+    exp_progress_limit(p, EXP_WORK_ROUNDS, 28, 20);
+    fake_ns += 8 * second_ns;
+    exp_progress_step(p, EXP_WORK_ROUNDS, 8);
     CU_ASSERT(fabs(exp_progress_left(p) - (20 + 10)) < 1e-6); /* the limit, then the replay */
     fake_ns += 10 * second_ns;
     exp_progress_step(p, EXP_WORK_ROUNDS, 10);

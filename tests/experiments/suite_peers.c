@@ -208,235 +208,177 @@ static void exactness_is_of_what_fills(void)
 /* ---- totals, worked by hand ----
  * network 0: base 4 + 1 ns, sconv 2 + 2 ns: network 5/4, layers sqrt(2 * 0.5) = 1, won 1 of 2, the pointwise one lost
  * network 1: base 9, sconv 1: 9 and 9; over both: network sqrt(1.25 * 9), layers sqrt(1 * 9) = 3, won 2 of 3
- * Times are ten times as long, so that they are whole; so is what a multiply-add may take.
+ * Times are ten times as long, so that they are whole; so is what a multiply-add may take. The last method has times in
+ * network 1 alone.
  */
-enum { BASE, SCONV, TUNED, NCHW };
-
-static const struct exp_algo algos[] = { { .name = "base" },
-                                         { .name = "sconv" },
-                                         { .name = "sconv_tuned" },
-                                         { .name = "onednn_nchw", .why_no_phases = "a plug-in" } };
-static const struct exp_peers_methods methods = { 4, { &algos[0], &algos[1], &algos[2], &algos[3] }, { 0 }, 0 };
-
-enum { N_METHODS = 4, N_CASES = 3 * N_METHODS };
+enum { BASE, SCONV, TUNED, GENERATED, N_METHODS };
 
 struct known {
-    struct exp_peers network[2];
     struct exp_layer shape[3];
-    struct exp_case cases[N_CASES];
-    struct exp_measured measured[EXP_N_PEERS_CACHES][N_CASES];
-    uint64_t ns[N_CASES];
-    struct exp_mark mark[N_CASES];
-    struct exp_peers_report report;
+    struct exp_models models;
+    struct exp_setup setup;
+    struct exp_peers peers;
 };
 
-static void make_layer(struct known *k, size_t i)
+static void make_case(struct exp_case *c, const struct exp_layer *layer, const struct exp_algo *algo, uint64_t ns,
+                      const char *why_not)
 {
-    static const struct {
-        size_t channels, filter; /* half the flop */
-        uint64_t ns[4];
-    } known[3] = { { 25, 2, { 40, 20, 10, 0 } }, { 50, 1, { 10, 20, 5, 0 } }, { 45, 1, { 90, 10, 10, 20 } } };
-    struct conv_problem *p = &k->shape[i].problem;
-    char why[128];
-
-    *p = (struct conv_problem){ .n = 1, .c = known[i].channels, .h = 1, .w = known[i].filter, .k = 1 };
-    p->r = p->stride_h = p->stride_w = p->dilation_h = p->dilation_w = p->groups = 1;
-    p->s = known[i].filter;
-    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(p, why, sizeof why), 0);
-    for (size_t m = 0, at = i * N_METHODS; m < N_METHODS; m++, at++) {
-        k->cases[at] = (struct exp_case){ .layer = &k->shape[i], .algo = &algos[m] };
-        k->ns[at] = known[i].ns[m];
-        k->measured[EXP_PEERS_NETWORK][at] = k->measured[EXP_PEERS_WARM][at] =
-            (struct exp_measured){ .why_no_time = "not there" };
-        if (known[i].ns[m])
-            k->measured[EXP_PEERS_NETWORK][at] =
-                (struct exp_measured){ .sample_ns = &k->ns[at], .mark = &k->mark[at], .n_samples = 1 };
-    }
+    *c = (struct exp_case){ .layer = layer, .algo = algo };
+    CU_ASSERT_EQUAL(conv_plan_plugin(&c->plan, &layer->problem, "of a test", NULL), 0);
+    c->simulated.why_not = c->observed.why_not = "not asked for";
+    for (int i = 0; i < EXP_N_COUNTS; i++)
+        c->measured.count[i] = value_none("not asked for");
+    c->measured.why_no_time = why_not ? why_not : ns ? NULL : "not there";
+    c->measured.sample_ns = exp_new(1, sizeof *c->measured.sample_ns);
+    c->measured.mark = exp_new(1, sizeof *c->measured.mark);
+    c->measured.n_samples = ns > 0;
+    c->measured.sample_ns[0] = ns;
+    c->measured.phases.total_ns = 10;
+    c->measured.phases.step_ns[CONV_STEP_PACK_WINDOWS] = layer->problem.c == 45 ? 3 : 1;
 }
 
-static void make_known(struct known *k)
+static void make_shape(struct conv_problem *p, size_t channels, size_t filter)
 {
-    static const double peak_gflops[2] = { 20, 18 };
+    char why[128];
 
-    *k = (struct known){ .report = { &methods, EXP_PEERS_CORE_AVX2, 2, k->network } };
-    for (size_t i = 0; i < 3; i++)
-        make_layer(k, i);
-    for (size_t i = 0, at = 0; i < 2; i++, at += 2 * N_METHODS) {
-        k->network[i] = (struct exp_peers){ .methods = &methods,
-                                            .n_layers = 2 - i,
-                                            .experiment = { .cases = &k->cases[at], .n_algos = N_METHODS },
-                                            .measured = { &k->measured[0][at], &k->measured[1][at] } };
-        k->network[i].found.peak_gflops = peak_gflops[i];
-    }
+    *p = (struct conv_problem){ .n = 1, .c = channels, .h = 1, .w = filter, .k = 1 };
+    p->r = p->stride_h = p->stride_w = p->dilation_h = p->dilation_w = p->groups = 1;
+    p->s = filter;
+    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(p, why, sizeof why), 0);
+}
+
+/* Adds a network of n layers in both states of the caches; in warm caches nothing was timed. */
+static void add_network(struct known *k, size_t first, size_t n, double peak_gflops, const char *why_not)
+{
+    static const uint64_t ns[3][N_METHODS] = { { 40, 20, 10, 0 }, { 10, 20, 5, 0 }, { 90, 10, 10, 20 } };
+    struct exp_experiment e = { .setup = &k->setup, .n_algos = N_METHODS, .n_cases = n * N_METHODS };
+    const size_t first_row = k->peers.n_rows;
+
+    e.model = &k->models.model[k->peers.n_networks];
+    e.cases = exp_new(e.n_cases, sizeof *e.cases);
+    for (size_t i = 0; i < e.n_cases; i++)
+        make_case(&e.cases[i], &k->shape[first + i / N_METHODS], k->peers.method[i % N_METHODS],
+                  ns[first + i / N_METHODS][i % N_METHODS], why_not);
+    exp_peers_add_rows(&k->peers, &e, EXP_PEERS_NETWORK);
+    exp_peers_add_rows(&k->peers, &e, EXP_PEERS_WARM);
+    exp_experiment_release(&e);
+    exp_peers_sum_up(&k->peers, first_row, peak_gflops, 1);
+    k->peers.n_networks++;
+}
+
+/* Makes both networks; the first was not timed if there is a reason. */
+static void make_known(struct known *k, const char *why_not)
+{
+    static const char *const names[N_METHODS] = { "base", "sconv_ahead", "sconv_tuned", "sconv_gen" };
+    struct exp_why why;
+    unsigned algos;
+
+    memset(k, 0, sizeof *k);
+    k->models.n = 2;
+    CU_ASSERT_EQUAL_FATAL(exp_algo_select("base", &algos, &why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_peers_init(&k->peers, &k->setup, &k->models, algos, &why), 0);
+    k->peers.n_methods = N_METHODS;
+    for (size_t m = 0; m < N_METHODS; m++)
+        k->peers.method[m] = exp_algo_find(names[m]);
+    make_shape(&k->shape[0].problem, 25, 2);
+    make_shape(&k->shape[1].problem, 50, 1);
+    make_shape(&k->shape[2].problem, 45, 1);
+    add_network(k, 0, 2, 20, why_not);
+    add_network(k, 2, 1, 18, NULL);
+    exp_peers_sum_up(&k->peers, 0, 0, 0);
+}
+
+static const struct exp_peers_total *total(const struct known *k, size_t network, size_t m)
+{
+    return exp_peers_total(&k->peers, network, EXP_PEERS_NETWORK, m);
+}
+
+static double speedup(const struct known *k, size_t network, size_t m)
+{
+    return total(k, network, m)->of[M_measured_speedup_vs_base].number;
 }
 
 static void totals_are_as_defined(void)
 {
-    struct exp_peers_total a, all;
+    const struct exp_peers_total *a, *all;
     struct known k;
 
-    make_known(&k);
-    a = exp_peers_total(&k.report, 0, EXP_PEERS_NETWORK, SCONV);
-    all = exp_peers_total(&k.report, 2, EXP_PEERS_NETWORK, SCONV);
-    CU_ASSERT_EQUAL(a.n_layers, 2);
-    CU_ASSERT_EQUAL(a.n_pointwise, 1);
-    CU_ASSERT_DOUBLE_EQUAL(a.network_ratio, 1.25, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(a.geomean_ratio, 1, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(a.won_percent, 50, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(a.pointwise_won_percent, 0, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(a.peak_percent, 25, 1e-12);
-    CU_ASSERT_EQUAL(all.n_layers, 3);
-    CU_ASSERT_DOUBLE_EQUAL(all.network_ratio, sqrt(1.25 * 9), 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(all.geomean_ratio, 3, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(all.won_percent, 200.0 / 3, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(all.peak_percent, sqrt(25 * 50), 1e-9);
-    CU_ASSERT(isnan(exp_peers_total(&k.report, 0, EXP_PEERS_NETWORK, NCHW).network_ratio));
-    CU_ASSERT(isnan(exp_peers_total(&k.report, 2, EXP_PEERS_WARM, SCONV).network_ratio));
+    make_known(&k, NULL);
+    a = total(&k, 0, SCONV);
+    all = total(&k, 2, SCONV);
+    CU_ASSERT_EQUAL(a->n_layers, 2);
+    CU_ASSERT_EQUAL(a->n_pointwise, 1);
+    CU_ASSERT_EQUAL(a->of[M_measured_time_ns].number, 40);
+    CU_ASSERT_DOUBLE_EQUAL(speedup(&k, 0, SCONV), 1.25, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a->layers_speedup.number, 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a->won_percent.number, 50, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a->pointwise_won_percent.number, 0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a->peak_percent.number, 25, 1e-12);
+    CU_ASSERT_EQUAL(all->n_layers, 3);
+    CU_ASSERT_DOUBLE_EQUAL(speedup(&k, 2, SCONV), sqrt(1.25 * 9), 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(all->layers_speedup.number, 3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(all->won_percent.number, 200.0 / 3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(all->peak_percent.number, sqrt(25 * 50), 1e-9);
+    CU_ASSERT_STRING_EQUAL(total(&k, 2, BASE)->won_percent.why, "this is base");
+    CU_ASSERT_STRING_EQUAL(total(&k, 0, GENERATED)->of[M_measured_time_ns].why, "not there");
+    CU_ASSERT_STRING_EQUAL(total(&k, 2, GENERATED)->of[M_measured_speedup_vs_base].why, "not there");
+    CU_ASSERT_STRING_EQUAL(exp_peers_total(&k.peers, 2, EXP_PEERS_WARM, SCONV)->why_not_all, "not asked for (HOT=0)");
+    exp_peers_release(&k.peers);
 }
 
-/*
- * As above, and tuned: 1 + 0.5 ns in network 0, 1 ns in network 1, where NCHW takes 2: speed-ups 5 / 1.5 and 9; all
- * layers won. Peak: base reaches 100 flop / 5 ns of 200 = 20 %, 90 / 9 of 180 = 5.56 %: geometric mean 10.54 %. Packing
- * takes 10 and 30 % of tuned's time. NCHW is missing in network 0: nothing is said about NCHW.
- */
-static void targets_are_as_defined(void)
+/* Packing takes 10 and 30 % of the time in steps, and steps take 20 / 50 and 10 / 90 of Base's call. */
+static void phases_are_shares(void)
 {
-    struct exp_peers_target t[EXP_N_PEERS_TARGETS];
     struct known k;
 
-    make_known(&k);
-    for (size_t i = 0; i < 2; i++) {
-        struct exp_phases *x = &k.network[i].measured[EXP_PEERS_NETWORK][TUNED].phases;
-
-        x->total_ns = 10;
-        x->step_ns[CONV_STEP_PACK_WINDOWS] = 1 + 2 * i;
-    }
-    exp_peers_targets(&k.report, t);
-    CU_ASSERT_DOUBLE_EQUAL(t[0].tuned, sqrt(5 / 1.5 * 9), 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[0].sconv, sqrt(1.25 * 9), 1e-9);
-    CU_ASSERT(t[0].at_least == 1.22 && t[0].aim == 1.3 && !t[0].is_papers);
-    CU_ASSERT(t[1].at_least == 1.05 && t[1].aim == 1.12 && t[1].is_papers && t[1].sconv == t[0].sconv);
-    CU_ASSERT_DOUBLE_EQUAL(t[2].tuned, sqrt(5 * 18), 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[3].tuned, 100 * log(sqrt(30)) / log(sqrt(90)), 1e-9);
-    CU_ASSERT(isnan(t[4].tuned) && isnan(t[4].at_least) && isnan(t[4].paper));
-    CU_ASSERT(isnan(t[5].tuned)); /* nobody timed oneDNN with reorders */
-    CU_ASSERT_DOUBLE_EQUAL(t[6].tuned, 100, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[6].sconv, 200. / 3, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[7].tuned, 100, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[7].sconv, 50, 1e-9);
-    CU_ASSERT(t[8].at_least == 4 && t[8].less_is_better);
-    CU_ASSERT_DOUBLE_EQUAL(t[8].tuned, 20, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(t[10].tuned, 100, 1e-9); /* 100 flop in 0.5 ns of 200 a ns */
-}
-
-/* Kept results of a network are read back, and are not taken for a network with a different number of layers. */
-static void kept_networks_are_read_back(void)
-{
-    struct exp_measured back[EXP_N_PEERS_CACHES][N_CASES] = { 0 };
-    struct exp_result kept = { 0 };
-    struct known k;
-    struct exp_peers to;
-    uint64_t ns[] = { 40, 0, 1ull << 62 };
-    struct exp_mark mark[] = { { 1, 2, 3, 4, 5 }, { 0 }, { 6, 7, 8, 9, UINT32_MAX } };
-
-    make_known(&k);
-    k.measured[EXP_PEERS_WARM][N_METHODS + TUNED] =
-        (struct exp_measured){ .sample_ns = ns, .mark = mark, .n_samples = 3, .phases.total_ns = 17 };
-    k.measured[EXP_PEERS_NETWORK][N_METHODS + NCHW].why_no_time = "it is closed today";
-    k.network[0].found.info[EXP_PEERS_NETWORK].ruler = (struct exp_ruler_report){ 80, 70, 60, 20, 15, true };
-    k.network[0].found.read_gbytes = (double)-NAN;
-    exp_peers_keep(&kept, &k.network[0]);
-    CU_ASSERT_EQUAL(kept.err, 0);
-    to = (struct exp_peers){ .methods = &methods, .n_layers = 2, .measured = { back[0], back[1] } };
-    CU_ASSERT_EQUAL(exp_peers_recall(&kept, &to), 0);
-    CU_ASSERT(!memcmp(&to.found, &k.network[0].found, sizeof to.found));
-    CU_ASSERT_STRING_EQUAL(exp_peers_why_not(&to, EXP_PEERS_NETWORK, NCHW), "not there");
-    CU_ASSERT_STRING_EQUAL(back[EXP_PEERS_NETWORK][N_METHODS + NCHW].why_no_time, "it is closed today");
-    CU_ASSERT_EQUAL(exp_peers_times(&to, EXP_PEERS_NETWORK, 0, SCONV).fastest, 20);
-    CU_ASSERT(!back[EXP_PEERS_WARM][N_METHODS + TUNED].why_no_time);
-    CU_ASSERT_EQUAL(back[EXP_PEERS_WARM][N_METHODS + TUNED].phases.total_ns, 17);
-    CU_ASSERT_EQUAL_FATAL(back[EXP_PEERS_WARM][N_METHODS + TUNED].n_samples, 3);
-    CU_ASSERT(!memcmp(back[EXP_PEERS_WARM][N_METHODS + TUNED].sample_ns, ns, sizeof ns));
-    CU_ASSERT(!memcmp(back[EXP_PEERS_WARM][N_METHODS + TUNED].mark, mark, sizeof mark));
-    for (size_t i = 0; i < EXP_N_PEERS_CACHES * N_CASES; i++) {
-        free(back[i / N_CASES][i % N_CASES].sample_ns);
-        free(back[i / N_CASES][i % N_CASES].mark);
-    }
-    free(to.why);
-    memset(back, 0, sizeof back);
-    to = (struct exp_peers){ .methods = &methods, .n_layers = 1, .measured = { back[0], back[1] } };
-    CU_ASSERT_EQUAL(exp_peers_recall(&kept, &to), -EINVAL);
-    for (size_t i = 0; i < EXP_N_PEERS_CACHES * N_CASES; i++) {
-        free(back[i / N_CASES][i % N_CASES].sample_ns);
-        free(back[i / N_CASES][i % N_CASES].mark);
-    }
-    free(to.why);
-    exp_result_release(&kept);
+    make_known(&k, NULL);
+    CU_ASSERT(total(&k, 0, TUNED)->has_phases && !total(&k, 0, GENERATED)->has_phases && !total(&k, 2, TUNED)->has_phases);
+    CU_ASSERT_DOUBLE_EQUAL(total(&k, 0, TUNED)->part_percent[1].number, 10, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(total(&k, 1, TUNED)->part_percent[1].number, 30, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(total(&k, 0, TUNED)->steps_to_call.number, 0.4, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(total(&k, 1, TUNED)->steps_to_call.number, 1. / 9, 1e-12);
+    exp_peers_release(&k.peers);
 }
 
 /* A disturbed network has no numbers, and the reason stands in their place; an undisturbed network has numbers. */
 static void disturbed_networks_have_no_numbers(void)
 {
-    char text[640];
-    struct known k;
-    struct exp_measure_info *info;
-
-    make_known(&k);
-    info = &k.network[0].found.info[EXP_PEERS_NETWORK];
-    info->ruler = (struct exp_ruler_report){ 80, 70, 60, 20, 15, true };
-    strcpy(info->why_disturbed, "disturbed: by a test");
-    for (size_t i = 0; i < 2 * N_METHODS; i++)
-        k.measured[EXP_PEERS_NETWORK][i].why_no_time = info->why_disturbed;
-    exp_peers_describe_rounds(&k.network[0], text, sizeof text);
-    test_check(!strncmp(text,
-                        "not measured: disturbed: 0 rounds: they were not ended; 70 of 80 timings were taken again; ",
-                        90),
-               "%s", text);
-    CU_ASSERT_STRING_EQUAL(exp_peers_why_not(&k.network[0], EXP_PEERS_NETWORK, SCONV), "disturbed: by a test");
-    CU_ASSERT_STRING_EQUAL(exp_peers_why_not(&k.network[1], EXP_PEERS_NETWORK, SCONV), "");
-    CU_ASSERT(isnan(exp_peers_total(&k.report, 0, EXP_PEERS_NETWORK, SCONV).network_ratio));
-    CU_ASSERT(isnan(exp_peers_speedup(&k.network[0], EXP_PEERS_NETWORK, SCONV).value));
-    CU_ASSERT_EQUAL(exp_peers_total(&k.report, 1, EXP_PEERS_NETWORK, SCONV).network_ratio, 9);
-    CU_ASSERT_EQUAL(exp_peers_speedup(&k.network[1], EXP_PEERS_NETWORK, SCONV).value, 9);
-    CU_ASSERT(isnan(exp_peers_total(&k.report, 2, EXP_PEERS_NETWORK, SCONV).network_ratio));
-}
-
-/* Cores with one and with two multiply-add ports have different targets; a core without such ports has no target. */
-static void targets_are_the_cores_own(void)
-{
-    struct exp_peers_target t[EXP_N_PEERS_CORES][EXP_N_PEERS_TARGETS];
+    const char *reason = "disturbed: by a test";
     struct known k;
 
-    make_known(&k);
-    for (int core = 0; core < EXP_N_PEERS_CORES; core++) {
-        k.report.core = (enum exp_peers_core)core;
-        exp_peers_targets(&k.report, t[core]);
-    }
-    CU_ASSERT(isnan(t[EXP_PEERS_CORE_OTHER][0].at_least) && t[EXP_PEERS_CORE_AVX512_2][0].at_least == 1.66);
-    CU_ASSERT(t[EXP_PEERS_CORE_AVX512_1][6].at_least == 99.5 && t[EXP_PEERS_CORE_AVX512_2][6].at_least == 97);
-    CU_ASSERT(exp_peers_core_of(CPU_ISA_AVX2) == EXP_PEERS_CORE_AVX2);
-    CU_ASSERT(exp_peers_core_of(CPU_ISA_NONE) == EXP_PEERS_CORE_OTHER);
+    make_known(&k, reason);
+    CU_ASSERT_PTR_EQUAL(total(&k, 0, SCONV)->of[M_measured_speedup_vs_base].why, reason);
+    CU_ASSERT_PTR_EQUAL(total(&k, 0, SCONV)->part_percent[1].why, reason);
+    CU_ASSERT_PTR_EQUAL(total(&k, 2, SCONV)->of[M_measured_speedup_vs_base].why, reason);
+    CU_ASSERT_EQUAL(speedup(&k, 1, SCONV), 9);
+    exp_peers_release(&k.peers);
 }
 
-/* ---- the list of methods ---- */
+/* ---- the methods ---- */
 
-static void methods_come_as_they_are_named(void)
+/* Tells whether the algorithms of a list make the methods, whose names are joined by blanks. */
+static bool makes(const char *list, const char *methods)
 {
-    const struct exp_plugin_options none = { "", "", 1, 1, "", true };
-    struct exp_peers_methods m;
-    struct exp_why why = { "" };
+    const struct exp_setup setup = { 0 };
+    const struct exp_models models = { 0 };
+    char text[256] = "";
+    struct exp_peers p;
+    struct exp_why why;
+    unsigned algos;
 
-    CU_ASSERT_EQUAL_FATAL(exp_peers_methods_read(&m, "base,sconv_tuned,base_rows,sconv,sconv_tuned", &none, &why), 0);
-    CU_ASSERT_EQUAL_FATAL(m.n, 4);
-    CU_ASSERT_STRING_EQUAL(m.algo[1]->name, "sconv_tuned");
-    CU_ASSERT_STRING_EQUAL(m.algo[2]->name, "base_rows");
-    CU_ASSERT(m.algo[3]->members != NULL);
-    CU_ASSERT_EQUAL(exp_peers_method(&m, "base_rows"), 2);
-    CU_ASSERT_EQUAL(exp_peers_method(&m, "goto"), m.n);
-    CU_ASSERT(exp_peers_has_phases(&m, 0) && exp_peers_has_phases(&m, 3) && !exp_peers_has_phases(&m, 2));
-    CU_ASSERT_EQUAL(exp_peers_methods_read(&m, "sconv,base", &none, &why), -EINVAL);
-    CU_ASSERT_STRING_EQUAL(why.text, "ALGO: base must come first: all are compared with it");
-    CU_ASSERT_EQUAL(exp_peers_methods_read(&m, "base,moon", &none, &why), -EINVAL);
+    CU_ASSERT_EQUAL_FATAL(exp_algo_select(list, &algos, &why), 0);
+    CU_ASSERT_EQUAL(exp_peers_init(&p, &setup, &models, algos, &why), *methods ? 0 : -EINVAL);
+    for (size_t i = 0; i < p.n_methods && *methods; i++)
+        exp_say_more(text, sizeof text, "%s%s", i ? " " : "", p.method[i]->name);
+    exp_peers_release(&p);
+    return !strcmp(text, methods);
+}
+
+static void schedules_are_one_method(void)
+{
+    CU_ASSERT(makes("base,sconv_tuned,goto,sconv,sconv_tuned", "base sconv sconv_tuned goto"));
+    CU_ASSERT(makes("sconv_ws,base", "base sconv_ws"));
+    CU_ASSERT(makes("sconv,goto", ""));
 }
 
 static const struct test_case cases[] = {
@@ -446,11 +388,9 @@ static const struct test_case cases[] = {
     { "base in steps, with OpenBLAS's routines, equals the naive convolution", base_in_steps_is_right },
     { "exactness is judged of the values that tensors are filled with", exactness_is_of_what_fills },
     { "totals over layers and models are as defined", totals_are_as_defined },
-    { "targets are as defined", targets_are_as_defined },
-    { "what was kept of a network is read back", kept_networks_are_read_back },
+    { "phases are shares of a run in steps", phases_are_shares },
     { "disturbed networks have no numbers", disturbed_networks_have_no_numbers },
-    { "targets are the core's own", targets_are_the_cores_own },
-    { "methods come in the order in which they are named", methods_come_as_they_are_named },
+    { "both schedules are one method", schedules_are_one_method },
     { NULL, NULL },
 };
 

@@ -160,7 +160,7 @@ struct exp_case {
     bool is_chosen;                            /* SConv in the schedule that CSA chose */
     size_t same_as;                            /* index of the first case of equal shape and algorithm */
     struct conv_plan plan;
-    const char *why_refused; /* a plug-in's reason, in this layer; NULL: the case runs; lives as long as the plug-in */
+    const char *why_refused; /* why the case does not run: of a plug-in, or of the question; outlives the case; NULL */
     const char *why_doubted; /* a doubt about the plug-in: the case is refused without a graver reason */
     bool is_wrong;           /* the plug-in broke a rule, and all its layers are refused */
     struct exp_measured measured;

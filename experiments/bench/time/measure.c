@@ -693,3 +693,12 @@ int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *
         return exp_fail(why, err, "interrupted while timing");
     return err ? exp_fail(why, err, "timing failed: %s", strerror(-err)) : 0;
 }
+
+void exp_measure_say_rounds(const struct exp_measure_info *info, char *text, size_t bytes)
+{
+    char disturbance[400], ruled[160];
+
+    exp_disturbance_describe(&info->disturbance, disturbance, sizeof disturbance);
+    exp_ruler_say(&info->ruler, ruled, sizeof ruled);
+    exp_say(text, bytes, "%zu rounds: %s; %s; %s", info->n_rounds, exp_end_text(info->end), ruled, disturbance);
+}

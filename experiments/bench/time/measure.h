@@ -107,6 +107,9 @@ void exp_experiment_condemn(const struct exp_experiment *e);
 int exp_measure_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_measure_info *info,
                     struct exp_progress *progress, struct exp_why *why);
 
+/* Says how the timing went: "63 rounds: the ratios no longer changed; 2 of 90 timings were ...; quiet: ...". */
+void exp_measure_say_rounds(const struct exp_measure_info *info, char *text, size_t bytes);
+
 /* Tells whether the source's counters open and are proven: whether exp_measure_all would count. */
 bool exp_measure_counts(const struct exp_measure_options *o);
 

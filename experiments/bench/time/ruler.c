@@ -341,6 +341,25 @@ static double sample_peak(const struct conv_peak *peak)
     return peak ? peak->flop_per_step * PEAK_STEPS / (double)fastest : (double)NAN;
 }
 
+double exp_sample_read(const struct conv_peak *peak)
+{
+    enum { SAMPLES = 3, FLOATS = 1 << 25 }; /* 128 MiB: beyond any cache here */
+    float *x = exp_new(FLOATS, sizeof *x);
+    volatile float sink = 0;
+    double best = 0;
+
+    memset(x, 1, FLOATS * sizeof *x);
+    for (int i = 0; i < SAMPLES && peak; i++) {
+        const uint64_t start = ctr_thread_ns();
+
+        sink = peak->read(x, FLOATS);
+        best = fmax(best, FLOATS * sizeof *x / (double)(ctr_thread_ns() - start));
+    }
+    (void)sink;
+    free(x);
+    return best;
+}
+
 void exp_disturbance_begin(struct exp_disturbance *d, const char *proc, const struct conv_peak *peak)
 {
     assert(d && proc);

@@ -173,6 +173,9 @@ struct exp_disturbance {
 void exp_disturbance_begin(struct exp_disturbance *d, const char *proc, const struct conv_peak *peak);
 void exp_disturbance_end(struct exp_disturbance *d, const char *proc, const struct conv_peak *peak);
 
+/* Samples the bandwidth of reading memory, in GB/s; 0 without a loop. */
+double exp_sample_read(const struct conv_peak *peak);
+
 /* Says all known values in one line, beginning with "disturbed" or "quiet". */
 void exp_disturbance_describe(const struct exp_disturbance *d, char *text, size_t bytes);
 

@@ -370,9 +370,10 @@ static int start_progress(struct exp_paper_work *w, struct exp_why *why)
     exp_forecast_print(&w->forecast, stderr);
     w->progress = exp_main_progress(w->seconds);
     if (rounds.limit_ns && w->n_timed)
-        exp_progress_limit(w->progress, EXP_WORK_ROUNDS, (double)(rounds.limit_ns * w->n_timed) * 1e-9);
+        exp_progress_limit(w->progress, EXP_WORK_ROUNDS, (double)(rounds.limit_ns * w->n_timed) * 1e-9,
+                           w->seconds[EXP_WORK_ROUNDS] * exp_rounds_least_share(&rounds));
     if (w->options->observe == EXP_OBSERVE_AUTO && w->n_observed)
-        exp_progress_limit(w->progress, EXP_WORK_OBSERVE, w->options->observe_limit * (double)w->n_observed);
+        exp_progress_limit(w->progress, EXP_WORK_OBSERVE, w->options->observe_limit * (double)w->n_observed, 0);
     return 0;
 }
 
