@@ -104,7 +104,7 @@ int exp_peers_announce(struct exp_peers *p, size_t network, const struct exp_pee
         const struct exp_case *first = &e.cases[i];
 
         if (first->same_as == i)
-            seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, o->times.n_threads);
+            seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, e.n_algos, o->times.n_threads);
         rounds[EXP_PEERS_NETWORK] += exp_measure_seconds(first, e.n_algos, o->times.rounds.most);
         rounds[EXP_PEERS_WARM] += exp_measure_seconds(first, e.n_algos, o->n_warm_rounds);
     }

@@ -228,7 +228,7 @@ static void announce_layer(const struct session *s, size_t layer, double seconds
     if (!s->why_not_timed)
         seconds[EXP_WORK_ROUNDS] += exp_measure_seconds(first, e->n_algos, most);
     if (verifies(s) && first->same_as == layer * e->n_algos)
-        seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, s->options.jobs);
+        seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, e->n_algos, s->options.jobs);
 }
 
 /* Adds up the whole experiment, and prints a forecast of a long experiment. */

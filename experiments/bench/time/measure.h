@@ -114,7 +114,7 @@ void exp_measure_say_rounds(const struct exp_measure_info *info, char *text, siz
 bool exp_measure_counts(const struct exp_measure_options *o);
 
 /* Estimate the seconds of verifying a layer, and of rounds of all its cases, on a usual computer, for exp_progress. */
-double exp_verify_seconds(const struct exp_case *c, unsigned n_threads);
+double exp_verify_seconds(const struct exp_case *first, size_t n_algos, unsigned n_threads);
 double exp_measure_seconds(const struct exp_case *first, size_t n_algos, size_t n_rounds);
 
 #endif

@@ -145,7 +145,7 @@ static int compare_layer(const struct verify_all *all, struct exp_case *first, c
                          const struct exp_tensors *any, const struct exp_pool *pool)
 {
     const struct conv_problem *p = &first->layer->problem;
-    const double plane_seconds = exp_verify_seconds(first, all->n_threads) / (double)(p->n * p->k);
+    const double plane_seconds = exp_verify_seconds(first, all->e->n_algos, all->n_threads) / (double)(p->n * p->k);
     struct plane x = { .tensors = any,
                        .sum = exp_new(conv_windows(p), sizeof(double)),
                        .magnitude = exp_new(conv_windows(p), sizeof(double)) };
@@ -198,13 +198,18 @@ static int verify_layer(void *ctx, size_t index, size_t thread, const struct exp
     for (size_t a = 0; a < all->e->n_algos; a++)
         exp_tensors_release(&tensors[a]);
     if (!err && !any) /* nothing runs here */
-        exp_progress_drop(all->progress, EXP_WORK_VERIFY, exp_verify_seconds(first, all->n_threads));
+        exp_progress_drop(all->progress, EXP_WORK_VERIFY, exp_verify_seconds(first, all->e->n_algos, all->n_threads));
     return err;
 }
 
-double exp_verify_seconds(const struct exp_case *c, unsigned n_threads)
+/* A plug-in is tried in runs of its own; generated code is compiled. */
+double exp_verify_seconds(const struct exp_case *first, size_t n_algos, unsigned n_threads)
 {
-    return 1e-9 * conv_macs(&c->layer->problem) / n_threads;
+    double sum = 1e-9 * conv_macs(&first->layer->problem);
+
+    for (size_t a = 0; a < n_algos; a++)
+        sum += first[a].algo->plugin ? 0.06 : first[a].algo->is_generated ? 0.5 : 0;
+    return sum / n_threads;
 }
 
 int exp_verify_all(struct exp_experiment *e, const struct exp_measure_options *o, struct exp_progress *progress,

@@ -334,7 +334,7 @@ static void announce_layer(struct job *j, size_t l)
     if (j->setting->kind == EXP_PAPER_TIMED)
         seconds[EXP_WORK_ROUNDS] = exp_measure_seconds(first, e->n_algos, measuring(j).rounds.most);
     if (j->setting->kind == EXP_PAPER_TIMED && first->same_as == l * e->n_algos)
-        seconds[EXP_WORK_VERIFY] = exp_verify_seconds(first, j->w->options->jobs);
+        seconds[EXP_WORK_VERIFY] = exp_verify_seconds(first, e->n_algos, j->w->options->jobs);
     for (int k = 0; k < EXP_N_WORKS; k++)
         j->w->seconds[k] += seconds[k];
     seconds[EXP_WORK_ROUNDS] = 0; /* the limit is theirs */
