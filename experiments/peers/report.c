@@ -294,14 +294,6 @@ const struct rec_table exp_peers_samples_table = REC_TABLE("samples.csv", sample
 const struct rec_table exp_peers_model_table = REC_TABLE("model.csv", total_fields, TOTAL);
 const struct rec_table exp_peers_phases_table = REC_TABLE("phases.csv", phase_fields, TOTAL);
 
-static void put_layers(struct exp_csv *csv, const void *peers)
-{
-    const struct exp_peers *p = peers;
-
-    for (size_t i = 0; i < p->n_rows; i++)
-        rec_put(csv, &exp_peers_layers_table, &p->row[i]);
-}
-
 static void put_samples(struct exp_csv *csv, const void *peers)
 {
     const struct exp_peers *p = peers;
@@ -356,64 +348,48 @@ static void put_phases(struct exp_csv *csv, const void *peers)
 
 int exp_peers_write(const struct exp_peers *p, const struct exp_outdir *dir, const char *what, struct exp_why *why)
 {
-    static const struct rec_file files[] = { { &exp_peers_layers_table, put_layers, NULL },
-                                             { &exp_peers_samples_table, put_samples, NULL },
+    static const struct rec_file files[] = { { &exp_peers_samples_table, put_samples, NULL },
                                              { &exp_peers_model_table, put_totals, NULL },
                                              { &exp_peers_phases_table, put_phases, NULL } };
 
-    return rec_write_files(files, sizeof files / sizeof files[0], p, dir, what, why);
+    int err = rec_write_files(files, sizeof files / sizeof files[0], p, dir, what, why);
+
+    return err ? err : rec_write(&exp_peers_layers_table, p->row, p->n_rows, dir, what, why);
 }
 
 /* ---- the closing table ---- */
 
-/* Columns of the closing table; the numbers from im2col on belong to methods with phases. */
-static const struct {
-    const char *head;
-    enum exp_peers_cache cache;
-    size_t value; /* in the total */
-    bool is_phase;
-} shown[] = {
-    { "speed-up", EXP_PEERS_NETWORK, offsetof(TOTAL, of[M_measured_speedup_vs_base]), false },
-    { "of layers", EXP_PEERS_NETWORK, offsetof(TOTAL, layers_speedup), false },
-    { "warm", EXP_PEERS_WARM, offsetof(TOTAL, of[M_measured_speedup_vs_base]), false },
-    { "won %", EXP_PEERS_NETWORK, offsetof(TOTAL, won_percent), false },
-    { "1x1 won %", EXP_PEERS_NETWORK, offsetof(TOTAL, pointwise_won_percent), false },
-    { "of peak %", EXP_PEERS_NETWORK, offsetof(TOTAL, peak_percent), false },
-    { "im2col %", EXP_PEERS_NETWORK, offsetof(TOTAL, part_percent[0]), true },
-    { "packing %", EXP_PEERS_NETWORK, offsetof(TOTAL, part_percent[1]), true },
-    { "kernel %", EXP_PEERS_NETWORK, offsetof(TOTAL, part_percent[2]), true },
-    { "other %", EXP_PEERS_NETWORK, offsetof(TOTAL, part_percent[3]), true },
-    { "steps/call", EXP_PEERS_NETWORK, offsetof(TOTAL, steps_to_call), true },
-};
-
-enum { N_SHOWN = sizeof shown / sizeof shown[0] };
-
-static void print_value(const TOTAL *t, size_t at, FILE *out)
+static void print_number(double x, FILE *out)
 {
-    struct value x;
-
-    memcpy(&x, (const char *)t + at, sizeof x);
-    if (x.why)
+    if (isnan(x))
         fprintf(out, " %9s", "-");
     else
-        fprintf(out, " %9.2f", x.number);
+        fprintf(out, " %9.2f", x);
 }
 
+/* Prints a table of the methods: speed-ups over Base, shares, and of methods with phases the parts of the time. */
 static void print_network(const struct exp_peers *p, size_t network, FILE *out)
 {
-    fprintf(out, "\n%-18.18s", exp_peers_total(p, network, EXP_PEERS_NETWORK, 0)->model);
-    for (size_t k = 0; k < N_SHOWN; k++)
-        fprintf(out, " %9s", shown[k].head);
+    fprintf(out, "\n%-18.18s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s\n",
+            exp_peers_total(p, network, EXP_PEERS_NETWORK, 0)->model, "speed-up", "of layers", "warm", "won %",
+            "1x1 won %", "of peak %", "im2col %", "packing %", "kernel %", "other %", "steps/call");
     for (size_t m = 0; m < p->n_methods; m++) {
-        fprintf(out, "\n%-18.18s", p->method[m]->name);
-        for (size_t k = 0; k < N_SHOWN; k++) {
-            const TOTAL *t = exp_peers_total(p, network, shown[k].cache, m);
+        const TOTAL *t = exp_peers_total(p, network, EXP_PEERS_NETWORK, m),
+                    *warm = exp_peers_total(p, network, EXP_PEERS_WARM, m);
+        const struct value number[] = {
+            t->of[M_measured_speedup_vs_base], t->layers_speedup, warm->of[M_measured_speedup_vs_base], t->won_percent,
+            t->pointwise_won_percent,          t->peak_percent
+        };
 
-            if (t->has_phases || !shown[k].is_phase)
-                print_value(t, shown[k].value, out);
-        }
+        fprintf(out, "%-18.18s", t->method);
+        for (size_t k = 0; k < sizeof number / sizeof *number; k++)
+            print_number(number[k].number, out);
+        for (size_t k = 0; k < EXP_PEERS_N_PARTS && t->has_phases; k++)
+            print_number(t->part_percent[k].number, out);
+        if (t->has_phases)
+            print_number(t->steps_to_call.number, out);
+        fprintf(out, "\n");
     }
-    fprintf(out, "\n");
 }
 
 /* Prints the timing of a network, and the reasons of methods without times in some layers. */
