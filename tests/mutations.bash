@@ -120,7 +120,7 @@ mutant "judge: layers that lose against Base count as won" experiments/choices/j
 mutant "peers: layers that are slower count as won" experiments/peers/report.c 's/won_percent\.number \+= speedup > 1/won_percent.number += speedup < 1/' peers
 mutant "peers: a network's speed-up is turned round" experiments/peers/report.c \
     's/\{ base->times\.sample_ns, row->times\.sample_ns,/{ row->times.sample_ns, base->times.sample_ns,/' peers
-mutant "peers: the mean over models is of the sums" experiments/peers/report.c 's/t->layers_speedup = mean_of\(p, t, member\[1\]\);//' peers
+mutant "peers: the mean over models is of the sums" experiments/peers/report.c 's/offsetof\(TOTAL, layers_speedup\),//' peers
 mutant "peers: nothing is verified" experiments/peers/peers.c 's/err = exp_verify_all\(&e, &times, progress, why\)/err = 0/' tests/experiments/peers.sh
 mutant "peers: the schedule that CSA did not choose" experiments/peers/peers.c 's/!e->cases\[i\]\.is_chosen/e->cases[i].is_chosen/' tests/experiments/peers.sh
 mutant "plug-ins: this program's functions come before their libraries'" experiments/bench/plugin/process.c \

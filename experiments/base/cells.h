@@ -54,37 +54,29 @@
     { EXP_COLUMN_TAKEN_AGAIN, REC_OR(row, mark.n_again, why) }
 #define EXP_NO_MARK "no ruler stood beside it"
 
-/* Sums over the layers of a model: a struct exp_times of the row, NaN with a reason. */
+/* Sums over the layers of a model. */
 #define EXP_COLUMN_SUM                                                                                                 \
     { "measured_time_ns", "ns", "sum over the layers of the means of the fastest quarters of the rounds", "clock" }
 #define EXP_COLUMN_SUM_MIN { "measured_time_min_ns", "ns", "sum over the layers of the fastest rounds", "clock" }
 #define EXP_COLUMN_SUM_MEDIAN { "measured_time_median_ns", "ns", "sum over the layers of the medians", "clock" }
-#define EXP_FIELDS_SUMS(row, times, why)                                                                               \
-    { EXP_COLUMN_SUM, REC_NAN_OR(row, times.low_mean, why) },                                                          \
-    { EXP_COLUMN_SUM_MIN, REC_NAN_OR(row, times.fastest, why) },                                                       \
-    { EXP_COLUMN_SUM_MEDIAN, REC_NAN_OR(row, times.median, why) }
 
-/* The interval of a speed-up: a struct exp_ratio of the row, NaN with a reason. */
+/* The interval of a speed-up. */
 #define EXP_COLUMN_SPEEDUP_LOW                                                                                         \
     { "measured_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" }
 #define EXP_COLUMN_SPEEDUP_HIGH { "measured_speedup_high", "", "likewise: 97.5th percentile", "clock" }
 #define EXP_COLUMN_SPEEDUP_BY_MEDIAN                                                                                   \
     { "measured_speedup_by_median", "", "base's sum of the medians / this sum, to compare", "clock" }
-#define EXP_FIELDS_INTERVAL(row, ratio, why)                                                                           \
-    { EXP_COLUMN_SPEEDUP_LOW, REC_NAN_OR(row, ratio.low, why) },                                                       \
-    { EXP_COLUMN_SPEEDUP_HIGH, REC_NAN_OR(row, ratio.high, why) },                                                     \
-    { EXP_COLUMN_SPEEDUP_BY_MEDIAN, REC_NAN_OR(row, ratio.by_median, why) }
 
 /*
- * The end of the rounds: a number and a text of the row, missing if there is a reason; `of` and `what` extend the
- * meaning, or are "".
+ * The end of the rounds: a number and a text of the row, missing if there is a reason; `of` extends the meaning, or is
+ * "".
  */
 #define EXP_COLUMN_ROUNDS(of) { "measured_rounds", "", "timed rounds" of, "" }
-#define EXP_COLUMN_END(what)                                                                                           \
+#define EXP_COLUMN_END                                                                                                 \
     { "measured_end", "",                                                                                              \
-      "why there were no more" what ": the ratios no longer changed, REPS, LIMIT or the largest number of rounds", "" }
-#define EXP_FIELDS_ROUNDS(row, n_rounds, end, why, of, what)                                                           \
-    { EXP_COLUMN_ROUNDS(of), REC_OR(row, n_rounds, why) }, { EXP_COLUMN_END(what), REC_OR(row, end, why) }
+      "why there were no more: the ratios no longer changed, REPS, LIMIT or the largest number of rounds", "" }
+#define EXP_FIELDS_ROUNDS(row, n_rounds, end, why, of)                                                                 \
+    { EXP_COLUMN_ROUNDS(of), REC_OR(row, n_rounds, why) }, { EXP_COLUMN_END, REC_OR(row, end, why) }
 
 /* clang-format on */
 

@@ -107,23 +107,11 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int descending(const void *a, const void *b)
-{
-    return ascending(b, a);
-}
-
 void exp_stats_sort_up(double *x, size_t n)
 {
     assert(x || !n);
     if (n)
         qsort(x, n, sizeof *x, ascending);
-}
-
-void exp_stats_sort_down(double *x, size_t n)
-{
-    assert(x || !n);
-    if (n)
-        qsort(x, n, sizeof *x, descending);
 }
 
 struct exp_spread exp_spread_of(double *x, size_t n)

@@ -33,9 +33,8 @@ void exp_times_add(struct exp_times *sum, const struct exp_times *x);
 /* Returns by how many percent the median exceeds the fastest round; NaN if nothing was timed. */
 double exp_times_median_percent(const struct exp_times *x);
 
-/* Sort numbers, none of them NaN: ascending, descending. */
+/* Sorts numbers, none of them NaN. */
 void exp_stats_sort_up(double *x, size_t n);
-void exp_stats_sort_down(double *x, size_t n);
 
 /* Compares structs by the first member, a uint64_t, for qsort: the smallest first. */
 int exp_by_first_member(const void *a, const void *b);

@@ -35,12 +35,12 @@ struct exp_peers_row {
 
 /* A network by a method in one state of the caches: a row of model.csv; of methods with phases, of phases.csv, too. */
 struct exp_peers_total {
-    const char *model, *method, *cache, *end, *why_no_end;
+    const char *model, *method, *cache, *end, *why_no_rounds;
     const char *why_not_all; /* the first reason why a layer has no times; NULL */
     bool has_phases;
-    size_t number, n_layers, n_pointwise;
+    size_t number, n_layers, n_pointwise, n_rounds;
     struct value of[N_MEASURES]; /* over the layers with times of the method and of Base */
-    struct value n_rounds, layers_speedup, won_percent, pointwise_won_percent, peak_percent, peak_gflops, read_gbytes,
+    struct value layers_speedup, won_percent, pointwise_won_percent, peak_percent, peak_gflops, read_gbytes,
         part_percent[EXP_PEERS_N_PARTS], steps_to_call;
 };
 

@@ -174,19 +174,11 @@ static int print_verdict(const void *session, FILE *out)
     return exp_peers_answer(&((const struct session *)session)->peers, out);
 }
 
-/* Sets a variable to the mean over the networks; 0 without a loop for this CPU. */
-static void set_mean(struct exp_variables *v, const char *name, const struct exp_peers *p, size_t value)
+static void set_number(struct exp_variables *v, const char *name, struct value x)
 {
-    double sum = 0;
     char text[32];
 
-    for (size_t i = 0; i < p->n_networks; i++) {
-        struct value x;
-
-        memcpy(&x, (const char *)exp_peers_total(p, i, EXP_PEERS_NETWORK, 0) + value, sizeof x);
-        sum += x.why ? 0 : x.number;
-    }
-    exp_say(text, sizeof text, "%g", sum / (double)p->n_networks);
+    exp_say(text, sizeof text, "%g", x.why ? 0 : x.number);
     exp_variables_set(v, name, text);
 }
 
@@ -210,8 +202,8 @@ static bool set_variables(const void *session, struct exp_variables *v)
         if (m)
             exp_variables_add(v, has_phases ? "sconv_peers" : "other_peers", "", a->name);
     }
-    set_mean(v, "peak_gflops", p, offsetof(struct exp_peers_total, peak_gflops));
-    set_mean(v, "read_gbytes", p, offsetof(struct exp_peers_total, read_gbytes));
+    set_number(v, "peak_gflops", exp_peers_total(p, p->n_networks, EXP_PEERS_NETWORK, 0)->peak_gflops);
+    set_number(v, "read_gbytes", exp_peers_total(p, p->n_networks, EXP_PEERS_NETWORK, 0)->read_gbytes);
     return true;
 }
 
@@ -251,8 +243,7 @@ static const struct exp_option options[] = {
     EXP_NUMBER("HOT", "rounds of each layer in warm caches, besides (default 3); 0 = none", hot_reps, 3, 0, 1000),
     EXP_CLOCK_OPTION,
     EXP_RULER_OPTION,
-    EXP_NUMBER("JOBS", "threads for verification (default: all cores); timing uses one", jobs, EXP_ALL_CORES, 1,
-               1000000),
+    EXP_RUN_JOBS_OPTION,
     EXP_UKR_OPTION,
     EXP_TUNE_OPTIONS,
     EXP_PATH("STORE", "file beside which a cluster's job leaves its logs (default RESULTS/store.sqlite)", store, ""),

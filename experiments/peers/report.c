@@ -56,20 +56,22 @@ void exp_peers_add_rows(struct exp_peers *p, struct exp_experiment *e, enum exp_
 
 /* ---- totals ---- */
 
-/* Returns the geometric mean of the networks' numbers with the member at an offset. */
-static struct value mean_of(const struct exp_peers *p, const TOTAL *all, size_t member)
+/* Sets a value of the total of all networks to the geometric mean of the networks' values; `at` is the value's offset. */
+static void set_mean(const struct exp_peers *p, TOTAL *all, size_t at)
 {
     double *x = exp_new(p->n_networks + 1, sizeof *x);
-    struct value mean;
+    struct value one = value_none("no such layers");
     size_t n = 0;
 
-    for (size_t i = 0; i < p->n_totals; i++) {
-        if (!strcmp(p->total[i].method, all->method) && !strcmp(p->total[i].cache, all->cache))
-            memcpy(&x[n++], (const char *)&p->total[i] + member, sizeof *x); /* the number of a struct value */
+    for (size_t i = 0; i < p->n_totals && (!n || !one.why); i++) {
+        if (strcmp(p->total[i].method, all->method) != 0 || strcmp(p->total[i].cache, all->cache) != 0)
+            continue;
+        memcpy(&one, (const char *)&p->total[i] + at, sizeof one);
+        x[n++] = one.number;
     }
-    mean = value_if_finite(exp_stats_geomean(x, n), all->why_not_all ? all->why_not_all : "no such layers");
+    one = value_or(exp_stats_geomean(x, n), one.why);
+    memcpy((char *)all + at, &one, sizeof one);
     free(x);
-    return mean;
 }
 
 /* Adds the row of a layer with times of the method and of Base to the sums of a total. */
@@ -138,7 +140,7 @@ static void add_network(const struct exp_peers *p, TOTAL *t, const TOTAL *base, 
 
     t->model = p->models->model[p->n_networks].name;
     t->number = p->n_networks + 1;
-    t->n_rounds = value_of((double)info->n_rounds);
+    t->n_rounds = info->n_rounds;
     t->end = exp_end_text(info->end);
     t->peak_percent = value_ratio(flop_per_ns, t->peak_gflops, 100);
     for (size_t i = 0; i < EXP_PEERS_N_PARTS; i++)
@@ -146,20 +148,19 @@ static void add_network(const struct exp_peers *p, TOTAL *t, const TOTAL *base, 
     t->steps_to_call = value_ratio(t->of[M_measured_steps_ns], base->of[M_measured_time_median_ns], 1);
 }
 
-/* Completes the total of all networks. */
+/* Completes the total of all networks with means over the networks. */
 static void add_means(const struct exp_peers *p, TOTAL *t)
 {
+    static const size_t means[] = { offsetof(TOTAL, of[M_measured_speedup_vs_base]), offsetof(TOTAL, layers_speedup),
+                                    offsetof(TOTAL, peak_percent), offsetof(TOTAL, peak_gflops),
+                                    offsetof(TOTAL, read_gbytes) };
     const struct value alone = value_none("of each model");
-    static const size_t member[] = { offsetof(TOTAL, of[M_measured_speedup_vs_base].number),
-                                     offsetof(TOTAL, layers_speedup.number), offsetof(TOTAL, peak_percent.number) };
 
+    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++)
+        set_mean(p, t, means[i]);
     t->model = "all";
-    t->of[M_measured_speedup_vs_base] = mean_of(p, t, member[0]);
-    t->layers_speedup = mean_of(p, t, member[1]);
-    t->peak_percent = mean_of(p, t, member[2]);
     t->of[M_measured_speedup_low] = t->of[M_measured_speedup_high] = t->of[M_measured_speedup_by_median] = alone;
-    t->n_rounds = t->peak_gflops = t->read_gbytes = alone;
-    t->why_no_end = alone.why;
+    t->why_no_rounds = alone.why;
 }
 
 void exp_peers_sum_up(struct exp_peers *p, size_t first, double peak_gflops, double read_gbytes)
@@ -257,8 +258,7 @@ static const struct rec_field total_fields[] = {
     { EXP_COLUMN_SPEEDUP_LOW, REC_VALUE(TOTAL, of[M_measured_speedup_low]) },
     { EXP_COLUMN_SPEEDUP_HIGH, REC_VALUE(TOTAL, of[M_measured_speedup_high]) },
     { EXP_COLUMN_SPEEDUP_BY_MEDIAN, REC_VALUE(TOTAL, of[M_measured_speedup_by_median]) },
-    { EXP_COLUMN_ROUNDS(""), REC_VALUE(TOTAL, n_rounds) },
-    { EXP_COLUMN_END(""), REC_OR(TOTAL, end, why_no_end) },
+    EXP_FIELDS_ROUNDS(TOTAL, n_rounds, end, why_no_rounds, ""),
     { { "measured_layers_speedup", "",
         "geometric mean over the layers of base's measured_time_ns / this one", "clock" },
       REC_VALUE(TOTAL, layers_speedup) },

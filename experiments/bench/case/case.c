@@ -29,14 +29,6 @@ uint64_t exp_phases_other_ns(const struct exp_phases *x)
     return x->total_ns - exp_phases_packing_ns(x) - x->step_ns[CONV_STEP_IM2COL] - exp_phases_kernel_ns(x);
 }
 
-void exp_phases_add(struct exp_phases *sum, const struct exp_phases *x)
-{
-    assert(sum && x);
-    for (int k = 0; k < CONV_N_STEP_KINDS; k++)
-        sum->step_ns[k] += x->step_ns[k];
-    sum->total_ns += x->total_ns;
-}
-
 int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup *s, struct exp_why *why)
 {
     if (!s->core || !conv_gemm_core_find(s->blas.core))

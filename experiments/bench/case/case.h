@@ -35,8 +35,6 @@ uint64_t exp_phases_packing_ns(const struct exp_phases *x); /* windows, filters,
 uint64_t exp_phases_kernel_ns(const struct exp_phases *x);  /* micro-kernels and direct kernels */
 uint64_t exp_phases_other_ns(const struct exp_phases *x);   /* without im2col, packing and kernels */
 
-void exp_phases_add(struct exp_phases *sum, const struct exp_phases *x);
-
 /* Runs a plan's nest. Returns the nest's result. */
 int exp_phases_run(const struct conv_plan *plan, const struct conv_binding *bind, uint64_t (*now_ns)(void),
                    struct exp_phases *phases);
