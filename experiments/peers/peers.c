@@ -71,6 +71,12 @@ static double most_gib(const struct exp_experiment *e)
     return most;
 }
 
+/* Returns how many layers may be checked at once, in as much memory as the timing of a layer may need. */
+static unsigned n_threads(const struct exp_experiment *e, unsigned asked)
+{
+    return (unsigned)fmax(1, fmin(asked, EXP_PEERS_MAX_GIB / most_gib(e)));
+}
+
 /* Plans a network. Where the group is the method, only the schedule of CSA's choice runs. */
 static int plan(const struct exp_peers *p, const struct exp_model *model, struct exp_experiment *e, struct exp_why *why)
 {
@@ -104,7 +110,7 @@ int exp_peers_announce(struct exp_peers *p, size_t network, const struct exp_pee
         const struct exp_case *first = &e.cases[i];
 
         if (first->same_as == i)
-            seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, e.n_algos, o->times.n_threads);
+            seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, e.n_algos, n_threads(&e, o->times.n_threads));
         rounds[EXP_PEERS_NETWORK] += exp_measure_seconds(first, e.n_algos, o->times.rounds.most);
         rounds[EXP_PEERS_WARM] += exp_measure_seconds(first, e.n_algos, o->n_warm_rounds);
     }
@@ -143,6 +149,7 @@ int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, st
 
     if (err)
         return err;
+    times.n_threads = n_threads(&e, times.n_threads);
     limit_progress(p, &times.rounds, EXP_PEERS_NETWORK, progress);
     err = exp_verify_all(&e, &times, progress, why);
     for (enum exp_peers_cache c = 0; c < EXP_N_PEERS_CACHES && !err; c++) {
