@@ -69,7 +69,7 @@ static void set_mean(const struct exp_peers *p, TOTAL *all, size_t at)
         memcpy(&one, (const char *)&p->total[i] + at, sizeof one);
         x[n++] = one.number;
     }
-    one = value_or(exp_stats_geomean(x, n), one.why);
+    one = one.why ? one : value_if_finite(exp_stats_geomean(x, n), "not all are above 0");
     memcpy((char *)all + at, &one, sizeof one);
     free(x);
 }
