@@ -228,12 +228,12 @@ static void print_counters(FILE *out)
     struct ctr_cpu cpu;
     char why[1024];
 
-    if (ctr_cpu_host(&cpu, CTR_GROUPS_DIR, why, sizeof why))
+    if (ctr_cpu_host(&cpu, CTR_GROUPS_DIR, SIM_WHY(why)))
         fprintf(out, "event_groups: none (%s)\n", why);
     else
         fprintf(out, "event_groups: %s\n", cpu.uarch);
-    print_available(out, "hardware_counters", ctr_perf_probe(why, sizeof why), why);
-    print_available(out, "data_breakpoints", ctr_watch_probe(why, sizeof why), why);
+    print_available(out, "hardware_counters", ctr_perf_probe(SIM_WHY(why)), why);
+    print_available(out, "data_breakpoints", ctr_watch_probe(SIM_WHY(why)), why);
 }
 
 static void print_timer(FILE *out)

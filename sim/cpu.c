@@ -116,7 +116,7 @@ bool sim_cpu_has(enum cpu_isa isa)
     return isa <= limit && executes(isa);
 }
 
-int sim_cpu_check_limit(char *why, size_t why_bytes)
+int sim_cpu_check_limit(struct sim_why why)
 {
     const char *text = limit_text();
     char known[64] = "";
@@ -129,6 +129,5 @@ int sim_cpu_check_limit(char *why, size_t why_bytes)
         if (executes((enum cpu_isa)i))
             snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", isas[i].limit);
     }
-    snprintf(why, why_bytes, "%s=%s: this CPU can behave as: %s", CPU_LIMIT_VARIABLE, text, known);
-    return -EINVAL;
+    return sim_fail(why, -EINVAL, "%s=%s: this CPU can behave as: %s", CPU_LIMIT_VARIABLE, text, known);
 }

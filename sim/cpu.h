@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sim/base/why.h"
+
 #define CPU_LIMIT_VARIABLE "CONV_CPU"
 
 enum cpu_isa {
@@ -43,6 +45,6 @@ bool sim_cpu_has(enum cpu_isa isa);
 bool sim_cpu_is_limited(void);
 
 /* Returns 0, or -EINVAL with a line in why if CONV_CPU names no instruction set of this CPU. */
-int sim_cpu_check_limit(char *why, size_t why_bytes);
+int sim_cpu_check_limit(struct sim_why why);
 
 #endif

@@ -403,7 +403,7 @@ int main(int argc, char **argv)
         else
             return usage("unknown option or bad value:", argv[i]);
     }
-    if (sim_cpu_check_limit(why, sizeof why)) {
+    if (sim_cpu_check_limit(SIM_WHY(why))) {
         fprintf(stderr, "tests: %s\n", why);
         return 2;
     }

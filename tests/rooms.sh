@@ -14,8 +14,8 @@ kernels
 counters
 experiments'
 
-floors[sim]='aie base cpu replacement
-prefetch trace
+floors[sim]='aie base replacement
+cpu prefetch trace
 machine
 analysis engine
 hierarchy report

@@ -18,13 +18,12 @@ static const char blanks[] = " \t\r\n";
 struct reader {
     struct ctr_cpu *cpu;
     unsigned line;
-    char *why;
-    size_t why_bytes;
+    struct sim_why why;
 };
 
 static int bad(const struct reader *r, const char *what, const char *value)
 {
-    return ctr_fail(-EINVAL, r->why, r->why_bytes, "%s:%u: %s, '%s'", r->cpu->path, r->line, what, value);
+    return sim_fail(r->why, -EINVAL, "%s:%u: %s, '%s'", r->cpu->path, r->line, what, value);
 }
 
 static int copy(const struct reader *r, char *field, size_t field_bytes, const char *text)
@@ -192,9 +191,9 @@ static int read_lines(struct reader *r, FILE *in)
     return err;
 }
 
-int ctr_cpu_read(struct ctr_cpu *cpu, const char *groups_dir, const char *uarch, char *why, size_t why_bytes)
+int ctr_cpu_read(struct ctr_cpu *cpu, const char *groups_dir, const char *uarch, struct sim_why why)
 {
-    struct reader r = { .cpu = cpu, .why = why, .why_bytes = why_bytes };
+    struct reader r = { .cpu = cpu, .why = why };
     FILE *in;
     int err;
 
@@ -202,11 +201,11 @@ int ctr_cpu_read(struct ctr_cpu *cpu, const char *groups_dir, const char *uarch,
     *cpu = (struct ctr_cpu){ .n_models = 0 };
     if (strlen(uarch) >= sizeof cpu->uarch ||
         (size_t)snprintf(cpu->path, sizeof cpu->path, "%s/%s/cpu.cfg", groups_dir, uarch) >= sizeof cpu->path)
-        return ctr_fail(-ENAMETOOLONG, why, why_bytes, "path too long, '%s/%s/cpu.cfg'", groups_dir, uarch);
+        return sim_fail(why, -ENAMETOOLONG, "path too long, '%s/%s/cpu.cfg'", groups_dir, uarch);
     strcpy(cpu->uarch, uarch);
     in = fopen(cpu->path, "r");
     if (!in)
-        return ctr_fail(-errno, why, why_bytes, "cannot open '%s': %s", cpu->path, strerror(errno));
+        return sim_fail(why, -errno, "cannot open '%s': %s", cpu->path, strerror(errno));
     err = read_lines(&r, in);
     fclose(in);
     return err;
@@ -235,10 +234,10 @@ static bool serves_pmu(const struct ctr_cpu *cpu, const char *pmu)
 
 /* Searches by model before by PMU: libpfm4 may take a new CPU for an older CPU. */
 static int search(struct ctr_cpu *cpu, const char *groups_dir, struct dirent **entry, size_t n,
-                  const struct ctr_models *is, const char *pmu, char *why, size_t why_bytes)
+                  const struct ctr_models *is, const char *pmu, struct sim_why why)
 {
     for (size_t i = 0; i < n; i++) {
-        int err = ctr_cpu_read(cpu, groups_dir, entry[i]->d_name, why, why_bytes);
+        int err = ctr_cpu_read(cpu, groups_dir, entry[i]->d_name, why);
 
         if (err == -ENOENT || err == -ENOTDIR) /* serves no CPU */
             continue;
@@ -254,17 +253,17 @@ static int is_folder(const struct dirent *entry)
 }
 
 int ctr_cpu_find(struct ctr_cpu *cpu, const char *groups_dir, const struct ctr_models *cpu_is, const char *pmu,
-                 char *why, size_t why_bytes)
+                 struct sim_why why)
 {
     struct dirent **entry;
     int n = scandir(groups_dir, &entry, is_folder, alphasort);
     int err;
 
     if (n < 0)
-        return ctr_fail(-ENOTDIR, why, why_bytes, "cannot open the folder '%s': %s", groups_dir, strerror(errno));
-    err = search(cpu, groups_dir, entry, (size_t)n, cpu_is, NULL, why, why_bytes);
+        return sim_fail(why, -ENOTDIR, "cannot open the folder '%s': %s", groups_dir, strerror(errno));
+    err = search(cpu, groups_dir, entry, (size_t)n, cpu_is, NULL, why);
     if (err == -ENOENT && pmu)
-        err = search(cpu, groups_dir, entry, (size_t)n, cpu_is, pmu, why, why_bytes);
+        err = search(cpu, groups_dir, entry, (size_t)n, cpu_is, pmu, why);
     while (n > 0)
         free(entry[--n]);
     free(entry);
@@ -291,16 +290,16 @@ static struct ctr_models host_model(void)
     return m;
 }
 
-int ctr_cpu_host(struct ctr_cpu *cpu, const char *groups_dir, char *why, size_t why_bytes)
+int ctr_cpu_host(struct ctr_cpu *cpu, const char *groups_dir, struct sim_why why)
 {
     const struct ctr_models is = host_model();
     char pmu[64];
     bool has_pmu = !ctr_event_host_pmu(pmu, sizeof pmu);
-    int err = ctr_cpu_find(cpu, groups_dir, &is, has_pmu ? pmu : NULL, why, why_bytes);
+    int err = ctr_cpu_find(cpu, groups_dir, &is, has_pmu ? pmu : NULL, why);
 
     if (err != -ENOENT)
         return err;
-    return ctr_fail(err, why, why_bytes,
+    return sim_fail(why, err,
                     "no event groups for this CPU (%s family %u model %u; libpfm4 recognises: %s): add a folder to %s",
                     is.vendor, is.family, is.first, has_pmu ? pmu : "no core PMU", groups_dir);
 }

@@ -19,6 +19,8 @@
 
 #include <stddef.h>
 
+#include "sim/base/why.h"
+
 #define CTR_GROUPS_DIR "counters/groups"
 
 enum { CTR_MAX_MODELS = 32, CTR_MAX_PMUS = 8, CTR_MAX_FIXED = 2 };
@@ -46,7 +48,7 @@ struct ctr_cpu {
 };
 
 /* Reads groups_dir/<uarch>/cpu.cfg. Returns 0, or -errno with a reason of one line ("path:line: message, 'value'"). */
-int ctr_cpu_read(struct ctr_cpu *cpu, const char *groups_dir, const char *uarch, char *why, size_t why_bytes);
+int ctr_cpu_read(struct ctr_cpu *cpu, const char *groups_dir, const char *uarch, struct sim_why why);
 
 /*
  * Finds the folder of a CPU by vendor, family and model, else by libpfm4's name of the PMU (may be NULL). Returns 0,
@@ -54,9 +56,9 @@ int ctr_cpu_read(struct ctr_cpu *cpu, const char *groups_dir, const char *uarch,
  * broken file is an error.
  */
 int ctr_cpu_find(struct ctr_cpu *cpu, const char *groups_dir, const struct ctr_models *cpu_is, const char *pmu,
-                 char *why, size_t why_bytes);
+                 struct sim_why why);
 
 /* Finds the folder of this computer's CPU. Returns 0, or -ENOENT with the reason, or as ctr_cpu_read. */
-int ctr_cpu_host(struct ctr_cpu *cpu, const char *groups_dir, char *why, size_t why_bytes);
+int ctr_cpu_host(struct ctr_cpu *cpu, const char *groups_dir, struct sim_why why);
 
 #endif

@@ -9,7 +9,6 @@
 #include "counters/group/ctr_cpu.h"
 #include "counters/perf/ctr_event.h"
 #include "counters/group/ctr_expr.h"
-#include "counters/host/ctr_text.h"
 
 static const char blanks[] = " \t\r\n";
 
@@ -19,15 +18,14 @@ struct reader {
     unsigned line; /* 1 for the first; 0 = none */
     int (*section)(struct reader *r, char *text);
     unsigned first_line[4]; /* where each section began, by enum section; 0 = not seen */
-    char *why;
-    size_t why_bytes;
+    struct sim_why why;
 };
 
 enum section { SHORT, EVENTS, METRICS, LONG };
 
 static int bad(struct reader *r, const char *what, const char *value)
 {
-    return ctr_fail(-EINVAL, r->why, r->why_bytes, "%s:%u: %s, '%s'", r->path, r->line, what, value);
+    return sim_fail(r->why, -EINVAL, "%s:%u: %s, '%s'", r->path, r->line, what, value);
 }
 
 /* Copies a field if the field fits. Returns 0 or -E2BIG. */
@@ -137,7 +135,7 @@ static int read_meaning(struct reader *r, char *text)
     char *longer = realloc(r->g->meaning, old + n + 1);
 
     if (!longer)
-        return ctr_fail(-ENOMEM, r->why, r->why_bytes, "%s:%u: out of memory", r->path, r->line);
+        return sim_fail(r->why, -ENOMEM, "%s:%u: out of memory", r->path, r->line);
     memcpy(longer + old, text, n + 1);
     r->g->meaning = longer;
     return 0;
@@ -275,7 +273,7 @@ static int read_lines(struct reader *r, FILE *in)
         err = read_line(r, text);
     }
     if (!err && ferror(in))
-        err = ctr_fail(errno ? -errno : -EIO, r->why, r->why_bytes, "%s: cannot read: %s", r->path, strerror(errno));
+        err = sim_fail(r->why, errno ? -errno : -EIO, "%s: cannot read: %s", r->path, strerror(errno));
     free(text);
     return err ? err : check_whole(r);
 }
@@ -301,23 +299,23 @@ static int name_from_path(struct ctr_group *g, const char *path)
     return copy(g->uarch, sizeof g->uarch, slash ? slash + 1 : folders) ? -ENAMETOOLONG : 0;
 }
 
-static int read_file(struct ctr_group *g, const char *path, char *why, size_t why_bytes)
+static int read_file(struct ctr_group *g, const char *path, struct sim_why why)
 {
-    struct reader r = { .g = g, .path = path, .section = outside, .why = why, .why_bytes = why_bytes };
+    struct reader r = { .g = g, .path = path, .section = outside, .why = why };
     int err = name_from_path(g, path);
     FILE *in;
 
     if (err)
-        return ctr_fail(err, why, why_bytes, "%s: path or name too long", path);
+        return sim_fail(why, err, "%s: path or name too long", path);
     in = fopen(path, "r");
     if (!in)
-        return ctr_fail(-errno, why, why_bytes, "cannot open '%s': %s", path, strerror(errno));
+        return sim_fail(why, -errno, "cannot open '%s': %s", path, strerror(errno));
     err = read_lines(&r, in);
     fclose(in);
     return err;
 }
 
-int ctr_group_read(struct ctr_group **g, const char *path, char *why, size_t why_bytes)
+int ctr_group_read(struct ctr_group **g, const char *path, struct sim_why why)
 {
     int err;
 
@@ -325,9 +323,9 @@ int ctr_group_read(struct ctr_group **g, const char *path, char *why, size_t why
     if (*g)
         (*g)->meaning = calloc(1, 1);
     if (!*g || !(*g)->meaning)
-        err = ctr_fail(-ENOMEM, why, why_bytes, "%s: out of memory", path);
+        err = sim_fail(why, -ENOMEM, "%s: out of memory", path);
     else
-        err = read_file(*g, path, why, why_bytes);
+        err = read_file(*g, path, why);
     if (err) {
         ctr_group_free(*g);
         *g = NULL;
@@ -337,16 +335,16 @@ int ctr_group_read(struct ctr_group **g, const char *path, char *why, size_t why
 
 /* Reads folder/<group>.txt for the CPU of folder uarch. */
 static int read_for(struct ctr_group **g, const char *groups_dir, const char *uarch, const char *folder,
-                    const char *group, char *why, size_t why_bytes)
+                    const char *group, struct sim_why why)
 {
     char path[sizeof(*g)->path];
     int err;
 
     if ((size_t)snprintf(path, sizeof path, "%s/%s/%s.txt", groups_dir, folder, group) >= sizeof path)
-        return ctr_fail(-ENAMETOOLONG, why, why_bytes, "path too long, '%s/%s/%s.txt'", groups_dir, folder, group);
-    err = ctr_group_read(g, path, why, why_bytes);
+        return sim_fail(why, -ENAMETOOLONG, "path too long, '%s/%s/%s.txt'", groups_dir, folder, group);
+    err = ctr_group_read(g, path, why);
     if (err == -ENOENT)
-        ctr_fail(err, why, why_bytes, "no event group '%s' for '%s': no file '%s'", group, uarch, path);
+        sim_fail(why, err, "no event group '%s' for '%s': no file '%s'", group, uarch, path);
     if (!err)
         copy((*g)->uarch, sizeof(*g)->uarch, uarch);
     return err;
@@ -355,22 +353,22 @@ static int read_for(struct ctr_group **g, const char *groups_dir, const char *ua
 /* Lines `like` form a chain of folders; a longer chain is a circle. */
 enum { MAX_LIKE = 4 };
 
-int ctr_group_find(struct ctr_group **g, const char *groups_dir, const char *uarch, const char *group, char *why,
-                   size_t why_bytes)
+int ctr_group_find(struct ctr_group **g, const char *groups_dir, const char *uarch, const char *group,
+                   struct sim_why why)
 {
     struct ctr_cpu cpu;
     char name[sizeof cpu.uarch], folder[sizeof cpu.uarch];
-    int err = uarch ? 0 : ctr_cpu_host(&cpu, groups_dir, why, why_bytes);
+    int err = uarch ? 0 : ctr_cpu_host(&cpu, groups_dir, why);
 
     *g = NULL;
     if (err)
         return err;
     if (copy(name, sizeof name, uarch ? uarch : cpu.uarch))
-        return ctr_fail(-ENAMETOOLONG, why, why_bytes, "name too long, '%s'", uarch);
+        return sim_fail(why, -ENAMETOOLONG, "name too long, '%s'", uarch);
     memcpy(folder, name, sizeof folder);
     for (int i = 0; i < MAX_LIKE; i++) {
-        err = read_for(g, groups_dir, name, folder, group, why, why_bytes);
-        if (err != -ENOENT || ctr_cpu_read(&cpu, groups_dir, folder, NULL, 0) || !*cpu.like)
+        err = read_for(g, groups_dir, name, folder, group, why);
+        if (err != -ENOENT || ctr_cpu_read(&cpu, groups_dir, folder, SIM_NO_WHY) || !*cpu.like)
             return err;
         memcpy(folder, cpu.like, sizeof folder);
     }

@@ -28,6 +28,8 @@
 
 #include <stddef.h>
 
+#include "sim/base/why.h"
+
 enum {
     CTR_MAX_EVENTS = 32,
     CTR_MAX_SETS = CTR_MAX_EVENTS, /* on a CPU with a single counter */
@@ -67,15 +69,15 @@ struct ctr_group {
  * Reads and checks a file; the caller frees *g. Event names are not looked up here: any group reads on any machine.
  * Returns 0, or -errno with a reason of one line; -EINVAL for bad content ("path:line: message, value").
  */
-int ctr_group_read(struct ctr_group **g, const char *path, char *why, size_t why_bytes);
+int ctr_group_read(struct ctr_group **g, const char *path, struct sim_why why);
 
 /*
  * Reads groups_dir/<uarch>/<group>.txt, or the group's file in the folder named by the line `like` (ctr_cpu.h). uarch
  * NULL: the folder of this computer's CPU. Returns as ctr_group_read; -ENOENT with the reason if the CPU has no groups
  * or no group of the name.
  */
-int ctr_group_find(struct ctr_group **g, const char *groups_dir, const char *uarch, const char *group, char *why,
-                   size_t why_bytes);
+int ctr_group_find(struct ctr_group **g, const char *groups_dir, const char *uarch, const char *group,
+                   struct sim_why why);
 
 void ctr_group_free(struct ctr_group *g); /* NULL is fine */
 

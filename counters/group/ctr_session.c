@@ -8,7 +8,6 @@
 
 #include "counters/perf/ctr_event.h"
 #include "counters/group/ctr_expr.h"
-#include "counters/host/ctr_text.h"
 
 struct ctr_session {
     const struct ctr_source *source;
@@ -37,16 +36,15 @@ static size_t set_size(const struct ctr_group *g, size_t set)
     return size;
 }
 
-static int encode(const struct ctr_group *g, const struct ctr_event *e, struct ctr_event_code *code, char *why,
-                  size_t why_bytes)
+static int encode(const struct ctr_group *g, const struct ctr_event *e, struct ctr_event_code *code, struct sim_why why)
 {
     char reason[256];
-    int err = ctr_event_encode(e ? e->name : g->filler, code, reason, sizeof reason);
+    int err = ctr_event_encode(e ? e->name : g->filler, code, SIM_WHY(reason));
 
-    return err ? ctr_fail(err, why, why_bytes, "%s:%u: %s", g->path, e ? e->line : 0, reason) : 0;
+    return err ? sim_fail(why, err, "%s:%u: %s", g->path, e ? e->line : 0, reason) : 0;
 }
 
-static int open_set(struct ctr_session *s, size_t set, char *why, size_t why_bytes)
+static int open_set(struct ctr_session *s, size_t set, struct sim_why why)
 {
     struct ctr_event_code code[CTR_MAX_SET_EVENTS];
     const struct ctr_event *e;
@@ -55,28 +53,28 @@ static int open_set(struct ctr_session *s, size_t set, char *why, size_t why_byt
 
     assert(n && n <= CTR_MAX_SET_EVENTS);
     for (size_t i = 0; i < n && !err; i++)
-        err = encode(s->group, event_at(s->group, set, i), &code[i], why, why_bytes);
+        err = encode(s->group, event_at(s->group, set, i), &code[i], why);
     if (err)
         return err;
     err = s->source->open(s->source->context, code, n, &s->set[set], &refused);
     if (!err)
         return 0;
     e = event_at(s->group, set, refused);
-    return ctr_perf_explain(err, e ? e->name : s->group->filler, why, why_bytes);
+    return ctr_perf_explain(err, e ? e->name : s->group->filler, why);
 }
 
-int ctr_session_open_on(struct ctr_session **s, const struct ctr_source *source, const struct ctr_group *g, char *why,
-                        size_t why_bytes)
+int ctr_session_open_on(struct ctr_session **s, const struct ctr_source *source, const struct ctr_group *g,
+                        struct sim_why why)
 {
     int err = 0;
 
     assert(source && g->n_sets && g->n_sets <= CTR_MAX_SETS && g->n_events <= CTR_MAX_EVENTS);
     *s = calloc(1, sizeof **s);
     if (!*s)
-        return ctr_fail(-ENOMEM, why, why_bytes, "out of memory");
+        return sim_fail(why, -ENOMEM, "out of memory");
     **s = (struct ctr_session){ .source = source, .group = g };
     for (size_t i = 0; !err && i < g->n_sets; i++)
-        err = open_set(*s, i, why, why_bytes);
+        err = open_set(*s, i, why);
     if (err) {
         ctr_session_close(*s);
         *s = NULL;
@@ -84,9 +82,9 @@ int ctr_session_open_on(struct ctr_session **s, const struct ctr_source *source,
     return err;
 }
 
-int ctr_session_open(struct ctr_session **s, const struct ctr_group *g, char *why, size_t why_bytes)
+int ctr_session_open(struct ctr_session **s, const struct ctr_group *g, struct sim_why why)
 {
-    return ctr_session_open_on(s, &ctr_source_perf, g, why, why_bytes);
+    return ctr_session_open_on(s, &ctr_source_perf, g, why);
 }
 
 void ctr_session_set_trust(struct ctr_session *s, const struct ctr_trust *trust)
@@ -348,50 +346,48 @@ int ctr_reading_metric(const struct ctr_reading *r, const char *name, double *va
     return evaluate(r, name, value, &l);
 }
 
-static int explain_untrusted(const struct ctr_reading *r, const struct ctr_event *e, char *why, size_t why_bytes)
+static int explain_untrusted(const struct ctr_reading *r, const struct ctr_event *e, struct sim_why why)
 {
     if (r->trust && r->trust->event[e - r->group->event] == CTR_REFUTED)
-        return ctr_fail(-ENODATA, why, why_bytes, "%s: known work shows that '%s' does not count what it says",
-                        e->label, e->name);
-    return ctr_fail(-ENODATA, why, why_bytes,
-                    "%s: it counted nothing and no known work proves '%s': a hypervisor may filter it", e->label,
-                    e->name);
+        return sim_fail(why, -ENODATA, "%s: known work shows that '%s' does not count what it says", e->label, e->name);
+    return sim_fail(why, -ENODATA, "%s: it counted nothing and no known work proves '%s': a hypervisor may filter it",
+                    e->label, e->name);
 }
 
-static int explain_event(const struct ctr_reading *r, size_t event, char *why, size_t why_bytes)
+static int explain_event(const struct ctr_reading *r, size_t event, struct sim_why why)
 {
     const struct ctr_event *e = &r->group->event[event];
     const struct ctr_set_reading *t = &r->set[e->set];
 
     if (!t->is_measured)
-        return ctr_fail(-ENODATA, why, why_bytes, "%s: its event set %zu of %zu was not measured", e->label, e->set + 1,
+        return sim_fail(why, -ENODATA, "%s: its event set %zu of %zu was not measured", e->label, e->set + 1,
                         r->group->n_sets);
     switch (doubt(r->event[event].raw, t->time_enabled_ns, t->time_running_ns)) {
     case NO_DOUBT:
-        return explain_untrusted(r, e, why, why_bytes);
+        return explain_untrusted(r, e, why);
     case RAN_TOO_LITTLE:
     case ZERO_ESTIMATE:
-        return ctr_fail(-ENODATA, why, why_bytes,
+        return sim_fail(why, -ENODATA,
                         "%s: counted %" PRIu64 " while on a counter for %" PRIu64 " of %" PRIu64
                         " ns, too little for an "
                         "estimate: other programs use the counters",
                         e->label, r->event[event].raw, t->time_running_ns, t->time_enabled_ns);
     case IMPOSSIBLE:
-        return ctr_fail(-ENODATA, why, why_bytes,
+        return sim_fail(why, -ENODATA,
                         "%s: counted %" PRIu64 " in %" PRIu64 " ns, which is impossible: the counter overflowed or was "
                         "set back",
                         e->label, r->event[event].raw, t->time_running_ns);
     case NEVER_RAN:
         break;
     }
-    return ctr_fail(-ENODATA, why, why_bytes,
+    return sim_fail(why, -ENODATA,
                     "%s: its event set never got on the counters (running %" PRIu64 " of %" PRIu64 " ns): the region "
                     "is too short for sets taking turns, a counter is in use elsewhere (kernel.nmi_watchdog = 1 takes "
                     "one), or the thread ran on a core of another kind",
                     e->label, t->time_running_ns, t->time_enabled_ns);
 }
 
-int ctr_reading_explain(const struct ctr_reading *r, const char *name, char *why, size_t why_bytes)
+int ctr_reading_explain(const struct ctr_reading *r, const char *name, struct sim_why why)
 {
     struct lookup l;
     double value;
@@ -399,12 +395,12 @@ int ctr_reading_explain(const struct ctr_reading *r, const char *name, char *why
     size_t i = ctr_group_metric_index(r->group, name);
 
     if (!err)
-        return ctr_fail(0, why, why_bytes, "%s: not missing", name);
+        return sim_fail(why, 0, "%s: not missing", name);
     if (err == -ENOENT)
-        return ctr_fail(err, why, why_bytes, "group %s/%s has no metric '%s'", r->group->uarch, r->group->name, name);
+        return sim_fail(why, err, "group %s/%s has no metric '%s'", r->group->uarch, r->group->name, name);
     if (r->trust && r->trust->metric[i] == CTR_REFUTED)
-        return ctr_fail(err, why, why_bytes, "%s: %s", name, r->trust->why[i]);
+        return sim_fail(why, err, "%s: %s", name, r->trust->why[i]);
     if (l.missing < r->group->n_events)
-        return explain_event(r, l.missing, why, why_bytes);
-    return ctr_fail(err, why, why_bytes, "%s: division by zero in '%s'", name, r->group->metric[i].formula);
+        return explain_event(r, l.missing, why);
+    return sim_fail(why, err, "%s: division by zero in '%s'", name, r->group->metric[i].formula);
 }

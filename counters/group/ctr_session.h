@@ -5,7 +5,7 @@
  *     struct ctr_reading r;
  *     double misses;
  *
- *     err = ctr_session_open(&s, group, why, sizeof why);
+ *     err = ctr_session_open(&s, group, SIM_WHY(why));
  *     for (size_t i = 0; i < group->n_sets; i++) {
  *         ctr_session_start_set(s, i);
  *         kernel();
@@ -37,6 +37,7 @@
 
 #include "counters/group/ctr_group.h"
 #include "counters/perf/ctr_source.h"
+#include "sim/base/why.h"
 
 /*
  * The verdicts of known work on a group's events and metrics. ctr_proof.h finds the verdicts, and readings heed the
@@ -81,9 +82,9 @@ struct ctr_reading {
  * Opens a session of a group; the group outlives the session. On failure *s is NULL and why holds a sentence that names
  * the remedy or says that there is none.
  */
-int ctr_session_open(struct ctr_session **s, const struct ctr_group *g, char *why, size_t why_bytes);
-int ctr_session_open_on(struct ctr_session **s, const struct ctr_source *source, const struct ctr_group *g, char *why,
-                        size_t why_bytes);
+int ctr_session_open(struct ctr_session **s, const struct ctr_group *g, struct sim_why why);
+int ctr_session_open_on(struct ctr_session **s, const struct ctr_source *source, const struct ctr_group *g,
+                        struct sim_why why);
 
 /* Later readings heed the trust, which outlives the readings. */
 void ctr_session_set_trust(struct ctr_session *s, const struct ctr_trust *trust);
@@ -118,7 +119,7 @@ int ctr_reading_subtract(struct ctr_reading *r, const struct ctr_reading *overhe
 int ctr_reading_metric(const struct ctr_reading *r, const char *name, double *value);
 
 /* Writes why a metric is missing. Returns as ctr_reading_metric. */
-int ctr_reading_explain(const struct ctr_reading *r, const char *name, char *why, size_t why_bytes);
+int ctr_reading_explain(const struct ctr_reading *r, const char *name, struct sim_why why);
 
 /*
  * The parts of ctr_session_read, for counts from elsewhere: ctr_reading_init makes an empty reading, without a measured

@@ -5,8 +5,6 @@
 #include <sched.h>
 #include <string.h>
 
-#include "counters/host/ctr_text.h"
-
 enum { FIRST_CORES = 1024, MAX_CORES = 1 << 20 };
 
 /*
@@ -39,7 +37,7 @@ static int pin_within(cpu_set_t *set, size_t n_cores, int core)
     return sched_setaffinity(0, bytes, set) ? -errno : 0;
 }
 
-int ctr_pin(int wanted, int *core, char *why, size_t why_bytes)
+int ctr_pin(int wanted, int *core, struct sim_why why)
 {
     int target = wanted == -1 ? sched_getcpu() : wanted;
     cpu_set_t *set;
@@ -51,9 +49,9 @@ int ctr_pin(int wanted, int *core, char *why, size_t why_bytes)
         CPU_FREE(set);
     }
     if (err == -EINVAL)
-        return ctr_fail(err, why, why_bytes, "this thread is not allowed on core %d", target);
+        return sim_fail(why, err, "this thread is not allowed on core %d", target);
     if (err)
-        return ctr_fail(err, why, why_bytes, "cannot pin to core %d: %s", target, strerror(-err));
+        return sim_fail(why, err, "cannot pin to core %d: %s", target, strerror(-err));
     if (core)
         *core = target;
     return 0;

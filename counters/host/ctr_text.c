@@ -3,21 +3,8 @@
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-int ctr_fail(int err, char *why, size_t why_bytes, const char *format, ...)
-{
-    va_list args;
-
-    if (why && why_bytes) {
-        va_start(args, format);
-        vsnprintf(why, why_bytes, format, args);
-        va_end(args);
-    }
-    return err;
-}
 
 static char *trim(char *text)
 {

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/host/ctr_text.h"
-
 static const char inactive[] = "LIBPFM_ENCODE_INACTIVE";
 
 /*
@@ -47,7 +45,7 @@ int ctr_event_raw_code(const char *text, uint64_t *config)
     return 0;
 }
 
-static int encode_name(const char *text, struct ctr_event_code *code, char *why, size_t why_bytes)
+static int encode_name(const char *text, struct ctr_event_code *code, struct sim_why why)
 {
     struct perf_event_attr attr = { .size = sizeof attr };
     pfm_perf_encode_arg_t arg = { .attr = &attr, .size = sizeof arg };
@@ -57,8 +55,8 @@ static int encode_name(const char *text, struct ctr_event_code *code, char *why,
     if (err == PFM_SUCCESS)
         err = pfm_get_os_event_encoding(text, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
     if (err != PFM_SUCCESS)
-        return ctr_fail(-EINVAL, why, why_bytes, "libpfm4 %d.%d: %s, '%s'", PFM_MAJ_VERSION(version),
-                        PFM_MIN_VERSION(version), pfm_strerror(err), text);
+        return sim_fail(why, -EINVAL, "libpfm4 %d.%d: %s, '%s'", PFM_MAJ_VERSION(version), PFM_MIN_VERSION(version),
+                        pfm_strerror(err), text);
     *code = (struct ctr_event_code){
         .type = attr.type,
         .config = attr.config,
@@ -69,15 +67,15 @@ static int encode_name(const char *text, struct ctr_event_code *code, char *why,
     return 0;
 }
 
-int ctr_event_encode(const char *text, struct ctr_event_code *code, char *why, size_t why_bytes)
+int ctr_event_encode(const char *text, struct ctr_event_code *code, struct sim_why why)
 {
     uint64_t config = 0;
 
     assert(text && code);
     if (!ctr_event_is_raw(text))
-        return encode_name(text, code, why, why_bytes);
+        return encode_name(text, code, why);
     if (ctr_event_raw_code(text, &config))
-        return ctr_fail(-EINVAL, why, why_bytes, "raw code is not r0x and up to 16 hexadecimal digits, '%s'", text);
+        return sim_fail(why, -EINVAL, "raw code is not r0x and up to 16 hexadecimal digits, '%s'", text);
     *code = (struct ctr_event_code){ .type = PERF_TYPE_RAW, .config = config };
     return 0;
 }
@@ -94,7 +92,7 @@ int ctr_event_host_pmu(char *name, size_t bytes)
             continue;
         if (!strncmp(info.name, "ix86arch", 8)) /* every Intel CPU has the PMU */
             continue;
-        ctr_fail(0, name, bytes, "%s", info.name);
+        snprintf(name, bytes, "%s", info.name);
         return 0;
     }
     return -ENOENT;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "counters/perf/ctr_perf.h"
+#include "sim/base/why.h"
 
 /* Tells whether text starts as a raw code does (r0x); the digits may still be wrong. */
 bool ctr_event_is_raw(const char *text);
@@ -23,7 +24,7 @@ bool ctr_event_is_raw(const char *text);
 int ctr_event_raw_code(const char *text, uint64_t *config);
 
 /* Returns 0, or -EINVAL with the reason if the raw code is malformed or libpfm4 does not know the name. */
-int ctr_event_encode(const char *text, struct ctr_event_code *code, char *why, size_t why_bytes);
+int ctr_event_encode(const char *text, struct ctr_event_code *code, struct sim_why why);
 
 /* Finds libpfm4's name of this CPU's core PMU ("clx"). Returns 0, or -ENOENT if libpfm4 recognises no core PMU. */
 int ctr_event_host_pmu(char *name, size_t bytes);

@@ -116,41 +116,41 @@ static const struct {
     { -ENOMEM, "out of memory", "none" },
 };
 
-static int explain_refusal(int err, const char *event, char *why, size_t why_bytes)
+static int explain_refusal(int err, const char *event, struct sim_why why)
 {
     char level[32];
 
     if (ctr_text_first_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof level))
         snprintf(level, sizeof level, "unreadable");
-    return ctr_fail(
-        err, why, why_bytes,
+    return sim_fail(
+        why, err,
         "perf_event_open: not allowed (%s, kernel.perf_event_paranoid = %s): event '%s'; remedy: run `sysctl "
         "kernel.perf_event_paranoid=1` as root, or grant CAP_PERFMON; containers also filter the call",
         err == -EPERM ? "EPERM" : "EACCES", level, event);
 }
 
-int ctr_perf_explain(int err, const char *event, char *why, size_t why_bytes)
+int ctr_perf_explain(int err, const char *event, struct sim_why why)
 {
     const char *meaning = strerror(-err), *remedy = "none known";
 
     assert(err < 0 && event);
     if (err == -EACCES || err == -EPERM)
-        return explain_refusal(err, event, why, why_bytes);
+        return explain_refusal(err, event, why);
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
         if (meanings[i].err == err) {
             meaning = meanings[i].meaning;
             remedy = meanings[i].remedy;
         }
     }
-    return ctr_fail(err, why, why_bytes, "perf_event_open: %s: event '%s'; remedy: %s", meaning, event, remedy);
+    return sim_fail(why, err, "perf_event_open: %s: event '%s'; remedy: %s", meaning, event, remedy);
 }
 
-int ctr_perf_probe(char *why, size_t why_bytes)
+int ctr_perf_probe(struct sim_why why)
 {
     struct ctr_event_code cycles = { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES };
     struct ctr_perf_set set = { 0 };
     int err = ctr_perf_add(&set, &cycles);
 
     ctr_perf_close(&set);
-    return err ? ctr_perf_explain(err, "cycles", why, why_bytes) : 0;
+    return err ? ctr_perf_explain(err, "cycles", why) : 0;
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/why.h"
+
 enum { CTR_MAX_SET_EVENTS = 8 };
 
 /* An event for perf_event_open. For breakpoints config1 is the address and config2 the length in bytes. */
@@ -46,9 +48,9 @@ int ctr_perf_read(const struct ctr_perf_set *set, struct ctr_counts *counts);
 void ctr_perf_close(struct ctr_perf_set *set); /* a zeroed or closed set is fine */
 
 /* Writes a sentence for a failed perf_event_open: err is -errno, event the name. Returns err. */
-int ctr_perf_explain(int err, const char *event, char *why, size_t why_bytes);
+int ctr_perf_explain(int err, const char *event, struct sim_why why);
 
 /* Returns 0 if the CPU's own cycle counter opens here, else -errno with the reason. */
-int ctr_perf_probe(char *why, size_t why_bytes);
+int ctr_perf_probe(struct sim_why why);
 
 #endif

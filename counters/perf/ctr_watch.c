@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "counters/perf/ctr_perf.h"
-#include "counters/host/ctr_text.h"
 
 struct ctr_watch {
     struct ctr_perf_set set;
@@ -54,19 +53,19 @@ static void release_strays(struct ctr_watch *w)
     w->is_catching = false;
 }
 
-static int check(const struct ctr_watch_point *p, char *why, size_t why_bytes)
+static int check(const struct ctr_watch_point *p, struct sim_why why)
 {
     if (p->bytes != 1 && p->bytes != 2 && p->bytes != 4 && p->bytes != 8)
-        return ctr_fail(-EINVAL, why, why_bytes, "watched length is not 1, 2, 4 or 8 bytes, %u", p->bytes);
+        return sim_fail(why, -EINVAL, "watched length is not 1, 2, 4 or 8 bytes, %u", p->bytes);
     if ((uintptr_t)p->addr % p->bytes)
-        return ctr_fail(-EINVAL, why, why_bytes, "watched address is not a multiple of its %u bytes, %p", p->bytes,
+        return sim_fail(why, -EINVAL, "watched address is not a multiple of its %u bytes, %p", p->bytes,
                         (const void *)(uintptr_t)p->addr);
     if (p->kind != CTR_WATCH_WRITES && p->kind != CTR_WATCH_READS_AND_WRITES)
-        return ctr_fail(-EINVAL, why, why_bytes, "unknown kind of watchpoint, %d", (int)p->kind);
+        return sim_fail(why, -EINVAL, "unknown kind of watchpoint, %d", (int)p->kind);
     return 0;
 }
 
-static int add(struct ctr_watch *w, const struct ctr_watch_point *p, char *why, size_t why_bytes)
+static int add(struct ctr_watch *w, const struct ctr_watch_point *p, struct sim_why why)
 {
     struct ctr_event_code code = {
         .type = PERF_TYPE_BREAKPOINT,
@@ -74,29 +73,27 @@ static int add(struct ctr_watch *w, const struct ctr_watch_point *p, char *why, 
         .config1 = (uintptr_t)p->addr,
         .config2 = p->bytes,
     };
-    int err = check(p, why, why_bytes);
+    int err = check(p, why);
 
     if (err)
         return err;
     err = ctr_perf_add(&w->set, &code);
-    return err ? ctr_perf_explain(err, "data breakpoint", why, why_bytes) : 0;
+    return err ? ctr_perf_explain(err, "data breakpoint", why) : 0;
 }
 
-int ctr_watch_open(struct ctr_watch **w, const struct ctr_watch_point *point, size_t n_points, char *why,
-                   size_t why_bytes)
+int ctr_watch_open(struct ctr_watch **w, const struct ctr_watch_point *point, size_t n_points, struct sim_why why)
 {
     int err = 0;
 
     assert(point || !n_points);
     *w = NULL;
     if (n_points < 1 || n_points > CTR_MAX_WATCHES)
-        return ctr_fail(-EINVAL, why, why_bytes, "number of watchpoints is not 1 to %d, %zu", CTR_MAX_WATCHES,
-                        n_points);
+        return sim_fail(why, -EINVAL, "number of watchpoints is not 1 to %d, %zu", CTR_MAX_WATCHES, n_points);
     *w = calloc(1, sizeof **w);
     if (!*w)
-        return ctr_fail(-ENOMEM, why, why_bytes, "out of memory");
+        return sim_fail(why, -ENOMEM, "out of memory");
     for (size_t i = 0; !err && i < n_points; i++)
-        err = add(*w, &point[i], why, why_bytes);
+        err = add(*w, &point[i], why);
     if (err) {
         ctr_watch_close(*w);
         *w = NULL;
@@ -113,12 +110,12 @@ void ctr_watch_close(struct ctr_watch *w)
     free(w);
 }
 
-int ctr_watch_probe(char *why, size_t why_bytes)
+int ctr_watch_probe(struct sim_why why)
 {
     static const uint64_t target = 0;
     const struct ctr_watch_point point = { &target, sizeof target, CTR_WATCH_WRITES };
     struct ctr_watch *w;
-    int err = ctr_watch_open(&w, &point, 1, why, why_bytes);
+    int err = ctr_watch_open(&w, &point, 1, why);
 
     ctr_watch_close(w);
     return err;

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/why.h"
+
 enum { CTR_MAX_WATCHES = 4 }; /* the debug registers of x86; CPUs of further families may have fewer */
 
 enum ctr_watch_kind {
@@ -35,12 +37,11 @@ struct ctr_watch;
  * Watches n_points (1 .. CTR_MAX_WATCHES) for the calling thread, all at a time. Returns 0 or -errno with a sentence in
  * why: -EINVAL for bad points, -ENOSPC if the debug registers do not suffice, or as perf_event_open.
  */
-int ctr_watch_open(struct ctr_watch **w, const struct ctr_watch_point *point, size_t n_points, char *why,
-                   size_t why_bytes);
+int ctr_watch_open(struct ctr_watch **w, const struct ctr_watch_point *point, size_t n_points, struct sim_why why);
 void ctr_watch_close(struct ctr_watch *w); /* NULL is fine */
 
 /* Returns 0 if a data breakpoint opens here, else -errno with the reason. */
-int ctr_watch_probe(char *why, size_t why_bytes);
+int ctr_watch_probe(struct sim_why why);
 
 /*
  * Count from zero; stop. Return 0 or -errno. SIGTRAP is caught in between: some virtual machines have traps that the

@@ -8,7 +8,6 @@
 
 #include "counters/perf/ctr_event.h"
 #include "counters/perf/ctr_loop.h"
-#include "counters/host/ctr_text.h"
 
 enum { MAX_ATTEMPTS = 3 };
 
@@ -24,8 +23,7 @@ struct census {
     struct ctr_ground *ground;
     const struct ctr_loop *loop;
     struct ctr_event_code code[CTR_MAX_SET_EVENTS]; /* the fixed events, then the census event on and on */
-    char *why;
-    size_t why_bytes;
+    struct sim_why why;
 };
 
 static int encode(struct census *c)
@@ -33,8 +31,7 @@ static int encode(struct census *c)
     int err = 0;
 
     for (size_t i = 0; i < CTR_MAX_SET_EVENTS && *c->cpu->census && !err; i++)
-        err = ctr_event_encode(i < c->cpu->n_fixed ? c->cpu->fixed[i] : c->cpu->census, &c->code[i], c->why,
-                               c->why_bytes);
+        err = ctr_event_encode(i < c->cpu->n_fixed ? c->cpu->fixed[i] : c->cpu->census, &c->code[i], c->why);
     return err;
 }
 
@@ -75,14 +72,14 @@ static int find_most(struct census *c, struct ctr_census *out, struct ctr_counts
                 break;
         }
         if (err && err != -EINVAL)
-            return ctr_perf_explain(err, c->cpu->census, c->why, c->why_bytes);
+            return ctr_perf_explain(err, c->cpu->census, c->why);
         out->n_counters = n;
     }
     if (ran)
         return 0;
     if (err)
-        return ctr_perf_explain(err, c->cpu->census, c->why, c->why_bytes);
-    return ctr_fail(-ENODATA, c->why, c->why_bytes,
+        return ctr_perf_explain(err, c->cpu->census, c->why);
+    return sim_fail(c->why, -ENODATA,
                     "no event gets on a counter: other programs hold all of them (stop `perf` and other profilers, set "
                     "kernel.nmi_watchdog = 0), or this thread is on a core of another kind (use `taskset`)");
 }
@@ -98,49 +95,33 @@ static void judge(struct census *c, struct ctr_census *out, const struct ctr_cou
     }
 }
 
-static void append(struct ctr_census *out, const char *text)
-{
-    size_t n = strlen(out->note);
-
-    ctr_fail(0, out->note + n, sizeof out->note - n, "%s%s", n ? "; " : "", text);
-}
-
 static void describe(struct ctr_census *out, unsigned n_counters)
 {
-    char text[160];
+    const struct sim_why note = SIM_WHY(out->note);
 
     for (unsigned i = 0; i < out->n_counters; i++) {
-        if (!out->is_bad[i])
-            continue;
-        ctr_fail(0, text, sizeof text, "counter %u counted %.0f where %.0f were made and is left out", i + 1,
-                 out->counted[i], out->made);
-        append(out, text);
+        if (out->is_bad[i])
+            sim_why_add(note, "%scounter %u counted %.0f where %.0f were made and is left out", *out->note ? "; " : "",
+                        i + 1, out->counted[i], out->made);
     }
-    if (out->n_counters == n_counters)
-        return;
-    ctr_fail(0, text, sizeof text,
-             "%u of %u counters can be had: another program, the NMI watchdog (kernel.nmi_watchdog = 1) or "
-             "hyper-threading has the others",
-             out->n_counters, n_counters);
-    append(out, text);
+    if (out->n_counters != n_counters)
+        sim_why_add(note,
+                    "%s%u of %u counters can be had: another program, the NMI watchdog (kernel.nmi_watchdog = 1) or "
+                    "hyper-threading has the others",
+                    *out->note ? "; " : "", out->n_counters, n_counters);
 }
 
 int ctr_census_take(struct ctr_census *n, const struct ctr_source *source, const struct ctr_cpu *cpu,
-                    struct ctr_ground *ground, char *why, size_t why_bytes)
+                    struct ctr_ground *ground, struct sim_why why)
 {
-    struct census c = { .source = source,
-                        .cpu = cpu,
-                        .ground = ground,
-                        .loop = ctr_loop_named("loads"),
-                        .why = why,
-                        .why_bytes = why_bytes };
+    struct census c = { .source = source, .cpu = cpu, .ground = ground, .loop = ctr_loop_named("loads"), .why = why };
     struct ctr_counts counts;
-    int err = c.loop ? encode(&c) : ctr_fail(-ENODATA, why, why_bytes, "no known work for this kind of CPU");
+    int err = c.loop ? encode(&c) : sim_fail(why, -ENODATA, "no known work for this kind of CPU");
 
     assert(source && cpu->n_counters <= CTR_MAX_SET_EVENTS && cpu->n_fixed <= CTR_MAX_FIXED);
     *n = (struct ctr_census){ .n_counters = cpu->n_counters, .n_good = cpu->n_counters };
     if (!*cpu->census)
-        return ctr_fail(0, n->note, sizeof n->note, "taken on trust: no event goes on every counter of this CPU");
+        return sim_fail(SIM_WHY(n->note), 0, "taken on trust: no event goes on every counter of this CPU");
     *n = (struct ctr_census){ 0 };
     err = err ? err : find_most(&c, n, &counts);
     if (err) {
@@ -151,7 +132,7 @@ int ctr_census_take(struct ctr_census *n, const struct ctr_source *source, const
     describe(n, cpu->n_counters);
     if (n->n_good)
         return 0;
-    ctr_fail(-ENODATA, why, why_bytes,
+    sim_fail(why, -ENODATA,
              "no counter counts: '%s' counted %.0f where %.0f were made; the hypervisor filters it or has no counter "
              "behind it",
              cpu->census, n->counted[0], n->made);

@@ -12,6 +12,7 @@
 #include "counters/group/ctr_cpu.h"
 #include "counters/group/ctr_group.h"
 #include "counters/perf/ctr_source.h"
+#include "sim/base/why.h"
 
 struct ctr_census {
     unsigned n_counters; /* usable at a time, good and bad */
@@ -27,7 +28,7 @@ struct ctr_census {
  * empty.
  */
 int ctr_census_take(struct ctr_census *n, const struct ctr_source *source, const struct ctr_cpu *cpu,
-                    struct ctr_ground *ground, char *why, size_t why_bytes);
+                    struct ctr_ground *ground, struct sim_why why);
 
 /*
  * Deals a group's events out to sets for the working counters of this computer. The file's order is kept as far as
@@ -37,6 +38,6 @@ int ctr_census_take(struct ctr_census *n, const struct ctr_source *source, const
  * between working counters. Returns 0, or -errno of the source with the reason.
  */
 int ctr_fit(struct ctr_group *g, const struct ctr_source *source, const struct ctr_cpu *cpu,
-            const struct ctr_census *census, char *why, size_t why_bytes);
+            const struct ctr_census *census, struct sim_why why);
 
 #endif

@@ -6,48 +6,46 @@
 
 #include "counters/proof/ctr_census.h"
 #include "counters/perf/ctr_loop.h"
-#include "counters/host/ctr_text.h"
 
 enum { OVERHEAD_REPEATS = 101 };
 
-static int open_session(struct ctr_counters *c, const struct ctr_source *source, char *why, size_t why_bytes)
+static int open_session(struct ctr_counters *c, const struct ctr_source *source, struct sim_why why)
 {
-    int err = ctr_session_open_on(&c->session, source, c->group, why, why_bytes);
+    int err = ctr_session_open_on(&c->session, source, c->group, why);
 
     if (!err && ctr_session_overhead(c->session, OVERHEAD_REPEATS, &c->overhead))
-        err = ctr_fail(-EIO, why, why_bytes, "the counters opened but could not be read");
+        err = sim_fail(why, -EIO, "the counters opened but could not be read");
     return err;
 }
 
-static int open_proven(struct ctr_counters *c, const struct ctr_source *source, struct ctr_ground *ground, char *why,
-                       size_t why_bytes)
+static int open_proven(struct ctr_counters *c, const struct ctr_source *source, struct ctr_ground *ground,
+                       struct sim_why why)
 {
-    int err = ctr_census_take(&c->census, source, &c->cpu, ground, why, why_bytes);
+    int err = ctr_census_take(&c->census, source, &c->cpu, ground, why);
 
-    err = err ? err : ctr_fit(c->group, source, &c->cpu, &c->census, why, why_bytes);
-    err = err ? err : open_session(c, source, why, why_bytes);
+    err = err ? err : ctr_fit(c->group, source, &c->cpu, &c->census, why);
+    err = err ? err : open_session(c, source, why);
     if (err)
         return err;
     err = ctr_prove(&c->proof, c->session, ground);
     if (err)
-        return ctr_fail(err, why, why_bytes, "the counters could not be proven: %s", strerror(-err));
+        return sim_fail(why, err, "the counters could not be proven: %s", strerror(-err));
     ctr_session_set_trust(c->session, &c->proof.trust);
     return 0;
 }
 
 int ctr_counters_open(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
-                      const char *uarch, const char *group, char *why, size_t why_bytes)
+                      const char *uarch, const char *group, struct sim_why why)
 {
     struct ctr_ground ground = { 0 };
     int err;
 
     *c = (struct ctr_counters){ .group = NULL };
-    err = uarch ? ctr_cpu_read(&c->cpu, groups_dir, uarch, why, why_bytes)
-                : ctr_cpu_host(&c->cpu, groups_dir, why, why_bytes);
-    err = err ? err : ctr_group_find(&c->group, groups_dir, c->cpu.uarch, group, why, why_bytes);
+    err = uarch ? ctr_cpu_read(&c->cpu, groups_dir, uarch, why) : ctr_cpu_host(&c->cpu, groups_dir, why);
+    err = err ? err : ctr_group_find(&c->group, groups_dir, c->cpu.uarch, group, why);
     if (!err && ctr_ground_init(&ground))
-        err = ctr_fail(-ENOMEM, why, why_bytes, "no memory for the loops that prove counters");
-    err = err ? err : open_proven(c, source, &ground, why, why_bytes);
+        err = sim_fail(why, -ENOMEM, "no memory for the loops that prove counters");
+    err = err ? err : open_proven(c, source, &ground, why);
     ctr_ground_release(&ground);
     if (err)
         ctr_counters_close(c);
@@ -55,13 +53,13 @@ int ctr_counters_open(struct ctr_counters *c, const struct ctr_source *source, c
 }
 
 int ctr_counters_open_plain(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
-                            const char *uarch, const char *group, char *why, size_t why_bytes)
+                            const char *uarch, const char *group, struct sim_why why)
 {
     int err;
 
     *c = (struct ctr_counters){ .group = NULL };
-    err = ctr_group_find(&c->group, groups_dir, uarch, group, why, why_bytes);
-    err = err ? err : open_session(c, source, why, why_bytes);
+    err = ctr_group_find(&c->group, groups_dir, uarch, group, why);
+    err = err ? err : open_session(c, source, why);
     if (err)
         ctr_counters_close(c);
     return err;

@@ -12,6 +12,7 @@
 #include "counters/group/ctr_group.h"
 #include "counters/proof/ctr_proof.h"
 #include "counters/group/ctr_session.h"
+#include "sim/base/why.h"
 
 struct ctr_counters {
     struct ctr_cpu cpu;
@@ -27,11 +28,11 @@ struct ctr_counters {
  * point into *c. Returns 0, or -errno with a line that names the remedy; *c is then empty.
  */
 int ctr_counters_open(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
-                      const char *uarch, const char *group, char *why, size_t why_bytes);
+                      const char *uarch, const char *group, struct sim_why why);
 
 /* Opens a group without census and proof: for the counts of the kernel itself (folder software). */
 int ctr_counters_open_plain(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir,
-                            const char *uarch, const char *group, char *why, size_t why_bytes);
+                            const char *uarch, const char *group, struct sim_why why);
 
 /* Reads the counts, with the overhead subtracted. Returns 0 or -errno. */
 int ctr_counters_read(struct ctr_counters *c, struct ctr_reading *out);

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "counters/perf/ctr_event.h"
-#include "counters/host/ctr_text.h"
 
 struct fitted_set {
     size_t n;            /* events and fillers */
@@ -86,36 +85,36 @@ static int place(struct fit *f, struct ctr_event *e, const struct ctr_event_code
     return err;
 }
 
-static int prepare(struct fit *f, const struct ctr_cpu *cpu, char *why, size_t why_bytes)
+static int prepare(struct fit *f, const struct ctr_cpu *cpu, struct sim_why why)
 {
-    int err = *cpu->census ? ctr_event_encode(cpu->census, &f->filler, why, why_bytes) : 0;
+    int err = *cpu->census ? ctr_event_encode(cpu->census, &f->filler, why) : 0;
 
     for (; !err && f->n_fixed < cpu->n_fixed; f->n_fixed++)
-        err = ctr_event_encode(cpu->fixed[f->n_fixed], &f->fixed[f->n_fixed], why, why_bytes);
-    ctr_fail(0, f->g->filler, sizeof f->g->filler, "%s", cpu->census);
+        err = ctr_event_encode(cpu->fixed[f->n_fixed], &f->fixed[f->n_fixed], why);
+    sim_fail(SIM_WHY(f->g->filler), 0, "%s", cpu->census);
     f->g->n_sets = 0;
     return err;
 }
 
 int ctr_fit(struct ctr_group *g, const struct ctr_source *source, const struct ctr_cpu *cpu,
-            const struct ctr_census *census, char *why, size_t why_bytes)
+            const struct ctr_census *census, struct sim_why why)
 {
     struct fit f = { .g = g, .source = source, .census = census };
     char reason[256];
     int err;
 
     assert(census->n_counters <= CTR_MAX_SET_EVENTS && g->n_events <= CTR_MAX_EVENTS);
-    err = prepare(&f, cpu, why, why_bytes);
+    err = prepare(&f, cpu, why);
     for (size_t i = 0; i < g->n_events && !err; i++) {
         struct ctr_event *e = &g->event[i];
         struct ctr_event_code code;
 
-        err = ctr_event_encode(e->name, &code, reason, sizeof reason);
+        err = ctr_event_encode(e->name, &code, SIM_WHY(reason));
         if (err)
-            return ctr_fail(err, why, why_bytes, "%s:%u: %s", g->path, e->line, reason);
+            return sim_fail(why, err, "%s:%u: %s", g->path, e->line, reason);
         err = place(&f, e, &code);
         if (err)
-            ctr_perf_explain(err, e->name, why, why_bytes);
+            ctr_perf_explain(err, e->name, why);
     }
     return err;
 }

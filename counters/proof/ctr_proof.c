@@ -6,7 +6,6 @@
 
 #include "counters/group/ctr_expr.h"
 #include "counters/perf/ctr_loop.h"
-#include "counters/host/ctr_text.h"
 
 enum { MAX_ATTEMPTS = 3 }; /* an interrupt, or another program on the sibling thread, spoils a count now and then */
 
@@ -75,7 +74,7 @@ static void check_claim(struct ctr_evidence *e, const struct ctr_claim *c, const
         return;
     *e = (struct ctr_evidence){ .is_tried = true, .made = c->made * n };
     if (err) {
-        ctr_reading_explain(r, c->metric, e->why, sizeof e->why);
+        ctr_reading_explain(r, c->metric, SIM_WHY(e->why));
         return;
     }
     e->is_counted = true;
@@ -115,14 +114,13 @@ static int try_loop(struct ctr_proof *p, struct ctr_session *s, const struct ctr
 
 static void refute(struct ctr_proof *p, size_t metric, const struct ctr_claim *c, const struct ctr_evidence *e)
 {
-    char *why = p->trust.why[metric];
+    const struct sim_why why = SIM_WHY(p->trust.why[metric]);
 
     if (e->is_counted)
-        ctr_fail(0, why, sizeof p->trust.why[metric],
-                 "not available: %s counted %.0f where %.0f were made (known work: %s)", c->metric, e->counted, e->made,
-                 c->loop);
+        sim_fail(why, 0, "not available: %s counted %.0f where %.0f were made (known work: %s)", c->metric, e->counted,
+                 e->made, c->loop);
     else
-        ctr_fail(0, why, sizeof p->trust.why[metric], "not available: it could not be proven: %s", e->why);
+        sim_fail(why, 0, "not available: it could not be proven: %s", e->why);
 }
 
 /* Judges the metrics: a single refuted claim refutes the metric. */

@@ -31,7 +31,7 @@ static bool print_group(const char *name)
     struct ctr_counters c;
     char why[1024];
 
-    if (ctr_counters_open(&c, &ctr_source_perf, CTR_GROUPS_DIR, NULL, name, why, sizeof why)) {
+    if (ctr_counters_open(&c, &ctr_source_perf, CTR_GROUPS_DIR, NULL, name, SIM_WHY(why))) {
         printf("counters: not available: %s\n", why);
         return false;
     }
@@ -47,15 +47,15 @@ static void print_kind(const char *kind, int err, const char *why)
     printf("  %-22s %s%s\n", kind, err ? "refused: " : "available", err ? why : "");
 }
 
-static int try_group(const char *uarch, const char *name, char *why, size_t why_bytes)
+static int try_group(const char *uarch, const char *name, struct sim_why why)
 {
     struct ctr_group *g;
     struct ctr_session *s;
-    int err = ctr_group_find(&g, CTR_GROUPS_DIR, uarch, name, why, why_bytes);
+    int err = ctr_group_find(&g, CTR_GROUPS_DIR, uarch, name, why);
 
     if (err)
         return err;
-    err = ctr_session_open(&s, g, why, why_bytes);
+    err = ctr_session_open(&s, g, why);
     ctr_session_close(s);
     ctr_group_free(g);
     return err;
@@ -67,10 +67,10 @@ static void print_kinds(void)
     char why[1024];
 
     printf("what the kernel counts here:\n");
-    print_kind("hardware events", ctr_perf_probe(why, sizeof why), why);
-    print_kind("software events", try_group("software", "SOFTWARE", why, sizeof why), why);
-    print_kind("scheduling events", try_group("software", "SCHEDULING", why, sizeof why), why);
-    print_kind("data breakpoints", ctr_watch_probe(why, sizeof why), why);
+    print_kind("hardware events", ctr_perf_probe(SIM_WHY(why)), why);
+    print_kind("software events", try_group("software", "SOFTWARE", SIM_WHY(why)), why);
+    print_kind("scheduling events", try_group("software", "SCHEDULING", SIM_WHY(why)), why);
+    print_kind("data breakpoints", ctr_watch_probe(SIM_WHY(why)), why);
 }
 
 int main(void)
@@ -82,11 +82,11 @@ int main(void)
 
     ctr_hostinfo_cpu(name, sizeof name);
     printf("CPU: %s\n", name);
-    if (ctr_cpu_host(&cpu, CTR_GROUPS_DIR, why, sizeof why))
+    if (ctr_cpu_host(&cpu, CTR_GROUPS_DIR, SIM_WHY(why)))
         printf("event groups: %s\n", why);
     else
         printf("event groups: %s/%s (%s)\n", CTR_GROUPS_DIR, cpu.uarch, cpu.name);
-    if (ctr_pin(-1, &core, why, sizeof why))
+    if (ctr_pin(-1, &core, SIM_WHY(why)))
         printf("not pinned to a core: %s\n", why);
     for (size_t i = 0; i < N_GROUPS && is_open; i++)
         is_open = print_group(groups[i]);

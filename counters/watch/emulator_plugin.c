@@ -433,7 +433,7 @@ static void on_mark(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t
         err = complain(watch_stream_error(watcher.region.stream), "");
     else if (mark == WATCH_MARK_END && watcher.ring)
         close_ring();
-    else if (mark == WATCH_MARK_END && (err = watch_region_close(&watcher.region, true, why, sizeof why)))
+    else if (mark == WATCH_MARK_END && (err = watch_region_close(&watcher.region, true, SIM_WHY(why))))
         complain(why, "");
     if (err || mark == WATCH_MARK_END)
         remove(watcher.watched);
@@ -630,7 +630,7 @@ static int open_files(const struct arguments *a)
     const struct watch_files files = { a->out, a->machine, a->trace ? a->trace : "" };
     char why[512];
 
-    if (watch_region_open(&watcher.region, &files, a->rule, a->n_rules, why, sizeof why))
+    if (watch_region_open(&watcher.region, &files, a->rule, a->n_rules, SIM_WHY(why)))
         return complain(why, "");
     return tell_program(a->out);
 }

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 /* The plugin's file holds the process number of the emulator, and the emulator is this process. */
-int watch_find(const struct watch_files *f, char *why, size_t why_bytes)
+int watch_find(const struct watch_files *f, struct sim_why why)
 {
     char path[4096];
     FILE *in;
@@ -20,8 +20,7 @@ int watch_find(const struct watch_files *f, char *why, size_t why_bytes)
             pid = 0;
         fclose(in);
     }
-    if (pid == (long)getpid())
-        return 0;
-    snprintf(why, why_bytes, "not watched: this program is run under qemu-user with the observer plugin");
-    return -ENOTSUP;
+    return pid == (long)getpid()
+               ? 0
+               : sim_fail(why, -ENOTSUP, "not watched: this program is run under qemu-user with the observer plugin");
 }

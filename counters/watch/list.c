@@ -40,7 +40,7 @@ void watch_list_release(struct watch_list *l)
     *l = (struct watch_list){ .n = 0 };
 }
 
-int watch_list_read(struct watch_list *l, const char *path, char *why, size_t why_bytes)
+int watch_list_read(struct watch_list *l, const char *path, struct sim_why why)
 {
     const struct sim_trace_options options = { .format = SIM_TRACE_BINARY };
     struct sim_run run[SIM_MAX_BURST_RUNS];
@@ -49,14 +49,14 @@ int watch_list_read(struct watch_list *l, const char *path, char *why, size_t wh
     size_t n = 0;
     int err = in ? sim_trace_reader_new(&reader, in, path, &options) : -errno;
 
-    assert(l && why);
+    assert(l);
     if (err)
-        snprintf(why, why_bytes, "cannot open '%s': %s", path, strerror(-err));
-    while (!err && !(err = sim_trace_reader_next(reader, run, SIM_MAX_BURST_RUNS, &n, why, why_bytes)) && n)
+        sim_fail(why, err, "cannot open '%s': %s", path, strerror(-err));
+    while (!err && !(err = sim_trace_reader_next(reader, run, SIM_MAX_BURST_RUNS, &n, why.text, why.bytes)) && n)
         sim_emit(&l->expander.sink, run, n, 1);
     if (!err && l->err) {
         err = l->err;
-        snprintf(why, why_bytes, "'%s': %s", path, strerror(-err));
+        sim_fail(why, err, "'%s': %s", path, strerror(-err));
     }
     sim_trace_reader_free(reader);
     if (in)

@@ -102,12 +102,13 @@ static inline void watch_mark_end(void)
 }
 
 struct watch_files; /* watch.h */
+struct sim_why;     /* sim/base/why.h */
 
 /*
  * Finds the linked watcher: emulator_watcher.c finds the emulator's plugin, twin_watcher.c watches the program's own
  * instrumented code. To be called before the first mark. Returns 0, or -errno with a line in why: -ENOTSUP if nobody
  * watches.
  */
-int watch_find(const struct watch_files *f, char *why, size_t why_bytes);
+int watch_find(const struct watch_files *f, struct sim_why why);
 
 #endif

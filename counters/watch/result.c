@@ -14,21 +14,20 @@ struct head {
 
 static const struct head head_of_result = { "watch 3", sizeof(struct watch_result) };
 
-int watch_result_write(const struct watch_result *r, const char *path, char *why, size_t why_bytes)
+int watch_result_write(const struct watch_result *r, const char *path, struct sim_why why)
 {
     FILE *out = fopen(path, "wb");
     int err = out ? 0 : -errno;
 
-    assert(r && path && why);
+    assert(r && path);
     if (out && (fwrite(&head_of_result, sizeof head_of_result, 1, out) != 1 || fwrite(r, sizeof *r, 1, out) != 1))
         err = -EIO;
     if (out && fclose(out) && !err)
         err = -errno;
     if (!err)
         return 0;
-    snprintf(why, why_bytes, "cannot write '%s': %s", path, strerror(-err));
     remove(path);
-    return err;
+    return sim_fail(why, err, "cannot write '%s': %s", path, strerror(-err));
 }
 
 /* Tells whether the counts of a result stay within the result's arrays. */
@@ -44,26 +43,19 @@ static bool is_sound(const struct watch_result *r)
     return is;
 }
 
-int watch_result_read(struct watch_result *r, const char *path, char *why, size_t why_bytes)
+int watch_result_read(struct watch_result *r, const char *path, struct sim_why why)
 {
     struct head head = { .name = "" };
     FILE *in = fopen(path, "rb");
     bool is_whole;
 
-    assert(r && path && why);
-    if (!in) {
-        int err = -errno;
-
-        snprintf(why, why_bytes, "%s: cannot open, %s", path, strerror(-err));
-        return err;
-    }
+    assert(r && path);
+    if (!in)
+        return sim_fail(why, -errno, "%s: cannot open, %s", path, strerror(errno));
     is_whole = fread(&head, sizeof head, 1, in) == 1 && !memcmp(&head, &head_of_result, sizeof head) &&
                fread(r, sizeof *r, 1, in) == 1 && fgetc(in) == EOF && is_sound(r);
     fclose(in);
-    if (is_whole)
-        return 0;
-    snprintf(why, why_bytes, "%s: is no whole result of this version", path);
-    return -EINVAL;
+    return is_whole ? 0 : sim_fail(why, -EINVAL, "%s: is no whole result of this version", path);
 }
 
 const struct watch_buffer *watch_result_buffer(const struct watch_result *r, unsigned tag)
@@ -79,10 +71,10 @@ const struct watch_buffer *watch_result_buffer(const struct watch_result *r, uns
 /* ---- regions ---- */
 
 int watch_region_open(struct watch_region *r, const struct watch_files *f, const struct watch_rule *rule,
-                      size_t n_rules, char *why, size_t why_bytes)
+                      size_t n_rules, struct sim_why why)
 {
     struct sim_machine m;
-    int err = sim_machine_read(&m, f->machine, why, why_bytes);
+    int err = sim_machine_read(&m, f->machine, why.text, why.bytes);
 
     assert(r && f->out && f->trace);
     *r = (struct watch_region){ .out = f->out };
@@ -90,16 +82,12 @@ int watch_region_open(struct watch_region *r, const struct watch_files *f, const
         return err;
     if (*f->trace) {
         r->trace_file = fopen(f->trace, "wb");
-        if (!r->trace_file) {
-            snprintf(why, why_bytes, "%s: %s", strerror(errno), f->trace);
-            return -EINVAL;
-        }
+        if (!r->trace_file)
+            return sim_fail(why, -EINVAL, "%s: %s", strerror(errno), f->trace);
         sim_trace_init_as(&r->trace, r->trace_file, SIM_TRACE_BINARY);
     }
     err = watch_stream_new(&r->stream, &m, rule, n_rules, r->trace_file ? sim_trace_sink(&r->trace) : NULL);
-    if (err)
-        snprintf(why, why_bytes, "out of memory");
-    return err;
+    return err ? sim_fail(why, err, "out of memory") : 0;
 }
 
 static int close_trace(struct watch_region *r)
@@ -109,19 +97,19 @@ static int close_trace(struct watch_region *r)
     return fclose(r->trace_file) && !err ? -errno : err;
 }
 
-int watch_region_close(struct watch_region *r, bool sees_outside, char *why, size_t why_bytes)
+int watch_region_close(struct watch_region *r, bool sees_outside, struct sim_why why)
 {
     struct watch_result *seen = malloc(sizeof *seen);
     int err = seen ? watch_stream_result(r->stream, seen) : -ENOMEM;
 
     if (err)
-        snprintf(why, why_bytes, "out of memory");
+        sim_fail(why, err, "out of memory");
     if (!err && r->trace_file && (err = close_trace(r)))
-        snprintf(why, why_bytes, "cannot write the trace: %s", strerror(-err));
+        sim_fail(why, err, "cannot write the trace: %s", strerror(-err));
     if (!err && !sees_outside)
         seen->n_outside = 0;
     if (!err)
-        err = watch_result_write(seen, r->out, why, why_bytes);
+        err = watch_result_write(seen, r->out, why);
     free(seen);
     return err;
 }

@@ -138,10 +138,9 @@ static void end_program(uint64_t function)
 
 /* ---- loading ---- */
 
-static int refuse(int err, char *why, size_t why_bytes, const char *what, const char *path)
+static int refuse(struct sim_why why, int err, const char *what, const char *path)
 {
-    snprintf(why, why_bytes, "%s: %s", path, what);
-    return err;
+    return sim_fail(why, err, "%s: %s", path, what);
 }
 
 static void *map_fixed(uint64_t address, size_t bytes, int protection, int fd)
@@ -153,17 +152,17 @@ static void *map_fixed(uint64_t address, size_t bytes, int protection, int fd)
 }
 
 /* Maps the file at the address in the head. */
-static int map_file(int fd, const char *path, char *why, size_t why_bytes)
+static int map_file(int fd, const char *path, struct sim_why why)
 {
     struct head head;
     struct stat status;
 
     if (fstat(fd, &status) || read(fd, &head, sizeof head) != (ssize_t)sizeof head || head.magic != WATCH_COPIES_MAGIC)
-        return refuse(-EINVAL, why, why_bytes, "no rewritten machine code", path);
+        return refuse(why, -EINVAL, "no rewritten machine code", path);
     code.head = map_fixed(head.base, (size_t)status.st_size, PROT_READ | PROT_EXEC, fd);
     code.work = map_fixed(head.work, PAGE + RING_BYTES, PROT_READ | PROT_WRITE, -1);
     if (!code.head || !code.work || !map_fixed(head.work + PAGE + RING_BYTES, PAGE, PROT_NONE, -1))
-        return refuse(-ENOMEM, why, why_bytes, "its place in memory is taken", path);
+        return refuse(why, -ENOMEM, "its place in memory is taken", path);
     code.bytes = (size_t)status.st_size;
     code.class = (const struct class *)(code.head + 1);
     code.function = (const struct function *)(code.class + head.n_classes);
@@ -284,18 +283,18 @@ static int catch_faults(void)
     return sigaltstack(&stack, NULL) || sigaction(SIGSEGV, &action, NULL) ? -errno : 0;
 }
 
-static int load(const char *path, struct watch_stream *s, char *why, size_t why_bytes)
+static int load(const char *path, struct watch_stream *s, struct sim_why why)
 {
     int fd = open(path, O_RDONLY), err;
 
     if (fd < 0)
-        return refuse(-errno, why, why_bytes, strerror(errno), path);
-    err = map_file(fd, path, why, why_bytes);
+        return refuse(why, -errno, strerror(errno), path);
+    err = map_file(fd, path, why);
     close(fd);
     if (err)
         return err;
     if (!is_of_this_program())
-        return refuse(-EINVAL, why, why_bytes, "made for another program", path);
+        return refuse(why, -EINVAL, "made for another program", path);
     err = find_places(s);
     if (!err)
         err = catch_faults();
@@ -305,7 +304,7 @@ static int load(const char *path, struct watch_stream *s, char *why, size_t why_
         err = make_counts(s);
     if (!err)
         err = put_into_place();
-    return err ? refuse(err, why, why_bytes, strerror(-err), path) : 0;
+    return err ? refuse(why, err, strerror(-err), path) : 0;
 }
 
 /* ---- the program ---- */
@@ -326,7 +325,7 @@ static struct {
 } watcher;
 
 /* The copies lie beside the program. Without copies, OpenBLAS goes unseen, and the result lacks OpenBLAS's buffers. */
-static int load_copies(char *why, size_t why_bytes)
+static int load_copies(struct sim_why why)
 {
     static const char suffix[] = ".rewritten";
     char path[4096];
@@ -336,13 +335,13 @@ static int load_copies(char *why, size_t why_bytes)
     if (n < 0)
         return -errno;
     memcpy(path + n, suffix, sizeof suffix);
-    err = load(path, watcher.region.stream, why, why_bytes);
+    err = load(path, watcher.region.stream, why);
     return err == -ENOENT ? 0 : err;
 }
 
-int watch_find(const struct watch_files *f, char *why, size_t why_bytes)
+int watch_find(const struct watch_files *f, struct sim_why why)
 {
-    int err = watch_region_open(&watcher.region, f, rules, sizeof rules / sizeof rules[0], why, why_bytes);
+    int err = watch_region_open(&watcher.region, f, rules, sizeof rules / sizeof rules[0], why);
 
     if (err)
         return err;
@@ -351,12 +350,10 @@ int watch_find(const struct watch_files *f, char *why, size_t why_bytes)
         err = watcher.site[i] ? 0 : -ENOMEM;
     }
     watcher.clearing = err ? NULL : watch_stream_site(watcher.region.stream, "memset");
-    if (err || !watcher.clearing) {
-        snprintf(why, why_bytes, "out of memory");
-        return -ENOMEM;
-    }
+    if (err || !watcher.clearing)
+        return sim_fail(why, -ENOMEM, "out of memory");
     watcher.executed = watch_stream_executed(watcher.region.stream);
-    return load_copies(why, why_bytes);
+    return load_copies(why);
 }
 
 /* After an error nothing has a meaning: the program is ended, as the emulator's observer ends the program. */
@@ -370,7 +367,7 @@ void watch_mark(enum watch_mark mark, uint64_t a, uint64_t b, uint64_t c)
     watch_stream_mark(watcher.region.stream, mark, a, b, c);
     error = watch_stream_error(watcher.region.stream);
     /* Without copies of the whole program, only a part of the accesses outside the buffers is seen: no spills. */
-    if (!error && mark == WATCH_MARK_END && watch_region_close(&watcher.region, are_whole(), why, sizeof why))
+    if (!error && mark == WATCH_MARK_END && watch_region_close(&watcher.region, are_whole(), SIM_WHY(why)))
         error = why;
     if (error) {
         fprintf(stderr, "observer: %s\n", error);

@@ -31,6 +31,7 @@
 
 #include "sim/base/access.h"
 #include "sim/base/stats.h"
+#include "sim/base/why.h"
 #include "sim/machine/machine.h"
 #include "sim/trace/trace.h"
 
@@ -96,8 +97,8 @@ struct watch_result {
  * Hand a result from the watched process to the parent process, as a file of bytes. Return 0, or -errno with a line in
  * why; reading returns -EINVAL for any file but a whole result of this version.
  */
-int watch_result_write(const struct watch_result *r, const char *path, char *why, size_t why_bytes);
-int watch_result_read(struct watch_result *r, const char *path, char *why, size_t why_bytes);
+int watch_result_write(const struct watch_result *r, const char *path, struct sim_why why);
+int watch_result_read(struct watch_result *r, const char *path, struct sim_why why);
 
 /* Returns the buffer of a tag, or NULL. */
 const struct watch_buffer *watch_result_buffer(const struct watch_result *r, unsigned tag);
@@ -186,13 +187,13 @@ struct watch_region {
 
 /* Makes the stream of a region. The paths stay the caller's. Returns 0, or -errno with a line in why. */
 int watch_region_open(struct watch_region *r, const struct watch_files *f, const struct watch_rule *rule,
-                      size_t n_rules, char *why, size_t why_bytes);
+                      size_t n_rules, struct sim_why why);
 
 /*
  * Closes the trace and writes the result of a region closed by a mark; without accesses outside the buffers, if the
  * watcher sees only a part. Returns 0, or -errno with a line in why.
  */
-int watch_region_close(struct watch_region *r, bool sees_outside, char *why, size_t why_bytes);
+int watch_region_close(struct watch_region *r, bool sees_outside, struct sim_why why);
 
 /* ---- a sink that keeps accesses ---- */
 
@@ -209,6 +210,6 @@ void watch_list_init(struct watch_list *l, bool takes_prefetches);
 void watch_list_release(struct watch_list *l); /* all zeros is fine */
 
 /* Appends the accesses of a binary trace. Returns 0, or -errno with one line in why. */
-int watch_list_read(struct watch_list *l, const char *path, char *why, size_t why_bytes);
+int watch_list_read(struct watch_list *l, const char *path, struct sim_why why);
 
 #endif

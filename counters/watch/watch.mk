@@ -43,8 +43,9 @@ $(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest $(rewriters) $(call archi
 
 # Runs generated code under the emulator.
 code_guest = $(plain_build)/code-guest
-$(BUILD)/code-guest: $(call objects,experiments/emit/main_guest.c counters/watch/emulator_watcher.c)
-	$(link_plain) -ldl
+$(BUILD)/code-guest: $(call objects,experiments/emit/main_guest.c counters/watch/emulator_watcher.c sim/base/why.c)
+	@echo "  LINK    $@"
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
 # Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels: the guest is the plain build's.
 native_guest = $(plain_build)/guest

@@ -170,8 +170,7 @@ int exp_counting_open(struct ctr_counters *c, const struct ctr_source *source, c
                       const char *uarch, struct exp_why *why)
 {
     static const char *const needed[] = { "l1_lines_in", "l2_lines_in" };
-    int err = ctr_counters_open(c, source ? source : &ctr_source_perf, groups_dir, uarch, "COMMON", why->text,
-                                sizeof why->text);
+    int err = ctr_counters_open(c, source ? source : &ctr_source_perf, groups_dir, uarch, "COMMON", SIM_WHY(why->text));
 
     for (size_t i = 0; i < sizeof needed / sizeof needed[0] && !err; i++) {
         size_t at = 0;

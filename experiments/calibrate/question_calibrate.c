@@ -127,7 +127,7 @@ static int write_out(struct session *s, int (*print)(void *session, FILE *out))
 static void pin(struct session *s)
 {
     char why[120];
-    int core, err = ctr_pin(-1, &core, why, sizeof why);
+    int core, err = ctr_pin(-1, &core, SIM_WHY(why));
 
     if (err)
         exp_say(s->pinned, sizeof s->pinned, "not pinned (%s)", why);
@@ -147,12 +147,12 @@ static size_t sweep_bytes(const struct session *s)
 static int begin(struct session *s)
 {
     struct exp_why *why = &s->why;
-    int err = sim_here_look(&s->host, why->text, sizeof why->text);
+    int err = sim_here_look(&s->host, SIM_WHY(why->text));
 
     if (!err)
-        err = sim_here_find(&s->host, NULL, EXP_MACHINES_DIR, why->text, sizeof why->text);
+        err = sim_here_find(&s->host, NULL, EXP_MACHINES_DIR, SIM_WHY(why->text));
     if (!err)
-        err = sim_here_machine(&s->host, &s->machine, why->text, sizeof why->text);
+        err = sim_here_machine(&s->host, &s->machine, SIM_WHY(why->text));
     if (!err && s->machine.n_levels < 2)
         err = exp_fail(why, -ENOTSUP, "hwloc shows one level of caches only: patterns need two");
     if (err)

@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 
     if (!err)
         err = read_layout(&t, o.layout);
-    if (!err && watch_find(&(struct watch_files){ .out = o.out }, why, sizeof why))
+    if (!err && watch_find(&(struct watch_files){ .out = o.out }, SIM_WHY(why)))
         err = fail("not watched", why);
     if (!err)
         err = allocate(&t);

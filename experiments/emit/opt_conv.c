@@ -109,7 +109,7 @@ static int read_shape(struct opt_conv *c, size_t kind, struct exp_why *why)
         .dilation_w = element(c->op, "dilations", 1),
         .groups = 1,
     };
-    if (conv_problem_finish(p, text, sizeof text))
+    if (conv_problem_finish(p, SIM_WHY(text)))
         return exp_fail(why, -EINVAL, "%s", text);
     if (p->p != extent(c, at[OUTPUT], OUTPUT, 2) || p->q != extent(c, at[OUTPUT], OUTPUT, 3))
         return exp_fail(why, -EINVAL, "its output is not as high or wide as its windows are many: %zux%zu", p->p, p->q);

@@ -434,7 +434,7 @@ static int time_all(struct session *s)
 {
     int err = 0;
 
-    if (ctr_pin(-1, NULL, s->why.text, sizeof s->why.text))
+    if (ctr_pin(-1, NULL, SIM_WHY(s->why.text)))
         fprintf(stderr, "sconv-gen: not pinned: %s\n", s->why.text);
     for (size_t i = 0; i < s->plans.list.n && !err; i++) {
         const struct conv_layer_plan *plan = &s->plans.list.plan[i];

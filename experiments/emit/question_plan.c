@@ -111,7 +111,7 @@ static int set_decisions(struct conv_layer_plan *n, const char *set, const struc
         err = take(&f, word, why);
     }
     if (!err) {
-        err = conv_plan_of_facts(&n->plan, &f, other, reason, sizeof reason);
+        err = conv_plan_of_facts(&n->plan, &f, other, SIM_WHY(reason));
         if (err)
             exp_fail(why, err, "SET: layer '%s': %s", n->layer, reason);
     }
@@ -230,7 +230,7 @@ static int plan_models(struct exp_emit_plans *p, const struct exp_emit_options *
 
 static int read_file(struct exp_emit_plans *p, const char *path, struct exp_why *why)
 {
-    int err = conv_plans_read(&p->list, path, &p->setup.openblas_ukr.ukr, why->text, sizeof why->text);
+    int err = conv_plans_read(&p->list, path, &p->setup.openblas_ukr.ukr, SIM_WHY(why->text));
 
     if (!err && *p->list.derived_anew)
         fprintf(stderr, "%s\n", p->list.derived_anew);

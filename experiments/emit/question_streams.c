@@ -141,7 +141,7 @@ static int compare(const struct observation *r, const char *trace, struct exp_wh
 
     watch_list_init(&seen, false);
     watch_list_init(&replayed, false);
-    err = watch_list_read(&seen, trace, why->text, sizeof why->text);
+    err = watch_list_read(&seen, trace, SIM_WHY(why->text));
     if (!err)
         judged = judge(r, &seen, &replayed);
     watch_list_release(&seen);

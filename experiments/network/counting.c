@@ -63,8 +63,7 @@ int net_study_count(struct net_study *s, const struct net_counting *o, struct ex
     int err = 0;
 
     assert(s && o);
-    ctr_counters_open(c, o->source ? o->source : &ctr_source_perf, o->groups_dir, o->uarch, "COMMON", refusal,
-                      sizeof refusal);
+    ctr_counters_open(c, o->source ? o->source : &ctr_source_perf, o->groups_dir, o->uarch, "COMMON", SIM_WHY(refusal));
     for (size_t a = 0; a < s->n_algos && !err; a++) {
         struct net_by_algo *by = &s->by[a];
 

@@ -186,7 +186,7 @@ bool net_add_padding(const struct onnx_graph *g, const struct onnx_node *pad, st
     padded.pad_left += (size_t)pads.at[in->n_dims - 1];
     padded.pad_right += (size_t)pads.at[2 * in->n_dims - 1];
     padded.w = (size_t)in->dim[in->n_dims - 1];
-    if (conv_problem_finish(&padded, NULL, 0))
+    if (conv_problem_finish(&padded, SIM_NO_WHY))
         return false;
     *p = padded;
     return true;

@@ -294,5 +294,5 @@ int exp_guest_run(const struct exp_guest_run *run, struct watch_result *seen, st
     exp_words_release(&command);
     if (err != -EINTR)
         err = judge(run, err, status, last, why);
-    return err ? err : watch_result_read(seen, run->out, why->text, sizeof why->text);
+    return err ? err : watch_result_read(seen, run->out, SIM_WHY(why->text));
 }

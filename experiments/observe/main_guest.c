@@ -109,7 +109,7 @@ static int read_shape(struct session *s)
         return err;
     for (size_t i = 0; i < CONV_N_FIELDS; i++)
         conv_field_set(&s->layer.problem, i, field[i]);
-    err = conv_problem_finish(&s->layer.problem, why, sizeof why);
+    err = conv_problem_finish(&s->layer.problem, SIM_WHY(why));
     return err ? FAIL(s, err, "SHAPE: %s", why) : 0;
 }
 
@@ -266,7 +266,7 @@ int main(int argc, char **argv)
     const struct watch_files watched = { s.options.out, s.options.machine, s.options.trace };
 
     if (!err)
-        err = watch_find(&watched, s.why.text, sizeof s.why.text);
+        err = watch_find(&watched, SIM_WHY(s.why.text));
     if (!err)
         err = read_shape(&s);
     if (!err)

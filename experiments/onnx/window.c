@@ -293,5 +293,5 @@ int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, str
         .dilation_w = (size_t)w.dilation[x],
         .groups = (size_t)onnx_int(n, "group", 1),
     };
-    return conv_problem_finish(p, why ? why->text : NULL, why ? sizeof why->text : 0);
+    return conv_problem_finish(p, why ? SIM_WHY(why->text) : SIM_NO_WHY);
 }

@@ -218,7 +218,7 @@ static bool read_plan(struct exp_page_plan *plan, const struct exp_page_run *r, 
     char ignored[256];
 
     *plan = (struct exp_page_plan){ .problem = row[l->first].problem };
-    if (conv_problem_finish(&plan->problem, ignored, sizeof ignored))
+    if (conv_problem_finish(&plan->problem, SIM_WHY(ignored)))
         return false;
     for (size_t i = l->first; i < l->first + l->n; i++) {
         if (!is_chosen)

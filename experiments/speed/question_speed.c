@@ -306,7 +306,7 @@ static int bench_one_core(struct vgg *v, const char *model)
 {
     int core = -1, err = 0;
 
-    if (ctr_pin(-1, &core, v->why.text, sizeof v->why.text))
+    if (ctr_pin(-1, &core, SIM_WHY(v->why.text)))
         fprintf(stderr, "speed: not pinned: %s\n", v->why.text);
     err = bench_ukrs();
     if (!err)

@@ -33,7 +33,7 @@ static int symbol(void *handle, const char *name, void *function)
     return address ? 0 : -EINVAL;
 }
 
-int conv_blas_load(struct conv_blas *blas, struct conv_reason why)
+int conv_blas_load(struct conv_blas *blas, struct sim_why why)
 {
     char *(*core)(void);
     char *(*config)(void);
@@ -41,13 +41,13 @@ int conv_blas_load(struct conv_blas *blas, struct conv_reason why)
 
     *blas = (struct conv_blas){ 0 };
     if (err)
-        return conv_refuse(err, why, "cannot set OPENBLAS_CORETYPE: %s", strerror(-err));
+        return sim_fail(why, err, "cannot set OPENBLAS_CORETYPE: %s", strerror(-err));
     blas->handle = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!blas->handle)
-        return conv_refuse(-ENOENT, why, "OpenBLAS cannot be loaded: %s", dlerror());
+        return sim_fail(why, -ENOENT, "OpenBLAS cannot be loaded: %s", dlerror());
     if (symbol(blas->handle, "cblas_sgemm", &blas->sgemm) || symbol(blas->handle, "openblas_get_corename", &core) ||
         symbol(blas->handle, "openblas_get_config", &config)) {
-        err = conv_refuse(-EINVAL, why, "libopenblas.so.0 lacks a function: %s", dlerror());
+        err = sim_fail(why, -EINVAL, "libopenblas.so.0 lacks a function: %s", dlerror());
         conv_blas_unload(blas);
         return err;
     }
@@ -79,7 +79,7 @@ void *conv_blas_buffer(const struct conv_blas *blas)
 }
 
 int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core,
-                         struct conv_reason why)
+                         struct sim_why why)
 {
     const struct {
         const char *name;
@@ -101,7 +101,7 @@ int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *
             *c = (char)toupper((unsigned char)*c);
         address = blas->handle ? dlsym(blas->handle, symbol) : NULL;
         if (!address)
-            return conv_refuse(-ENOENT, why, "OpenBLAS exports no %s", symbol);
+            return sim_fail(why, -ENOENT, "OpenBLAS exports no %s", symbol);
         memcpy(wanted[i].function, &address, sizeof address);
     }
     return 0;

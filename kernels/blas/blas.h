@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "kernels/shape/reason.h"
+#include "sim/base/why.h"
 #include "kernels/ukr/f32_openblas.h"
 
 struct conv_blas {
@@ -23,7 +23,7 @@ struct conv_blas {
 int conv_blas_set_environment(void);
 
 /* Sets the environment, and loads the library. Returns 0, or -ENOENT / -EINVAL with one line in why. */
-int conv_blas_load(struct conv_blas *blas, struct conv_reason why);
+int conv_blas_load(struct conv_blas *blas, struct sim_why why);
 void conv_blas_unload(struct conv_blas *blas);
 
 /* Returns the buffer of the next call's panels: the library's own memory; NULL if the library does not tell. */
@@ -39,6 +39,6 @@ struct conv_blas_parts {
 
 /* Finds the routines of a core, even if this CPU cannot run them. Returns 0, or -ENOENT with one line in why. */
 int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core,
-                         struct conv_reason why);
+                         struct sim_why why);
 
 #endif

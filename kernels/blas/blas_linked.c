@@ -14,7 +14,7 @@ void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float
 char *openblas_get_corename(void);
 char *openblas_get_config(void);
 
-int conv_blas_load(struct conv_blas *blas, struct conv_reason why)
+int conv_blas_load(struct conv_blas *blas, struct sim_why why)
 {
     (void)why;
     *blas = (struct conv_blas){ .handle = blas, .sgemm = cblas_sgemm }; /* any handle but NULL */
@@ -52,7 +52,7 @@ ROUTINES(COOPERLAKE)
 ROUTINES(POWER10)
 
 int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *blas, const char *core,
-                         struct conv_reason why)
+                         struct sim_why why)
 {
     static const struct {
         const char *core;
@@ -71,5 +71,5 @@ int conv_blas_parts_find(struct conv_blas_parts *parts, const struct conv_blas *
         *parts = *p;
         return 0;
     }
-    return conv_refuse(-ENOENT, why, "the OpenBLAS that is linked in has no routines for core %s", core);
+    return sim_fail(why, -ENOENT, "the OpenBLAS that is linked in has no routines for core %s", core);
 }

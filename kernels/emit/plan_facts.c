@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kernels/shape/reason.h"
+#include "sim/base/why.h"
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
 
@@ -79,14 +79,14 @@ struct csa_caches conv_plan_facts_caches(const struct conv_plan_facts *f)
 
 /* ---- and back ---- */
 
-static int read_schedule(const struct conv_plan_facts *f, enum csa_schedule *schedule, struct conv_reason why)
+static int read_schedule(const struct conv_plan_facts *f, enum csa_schedule *schedule, struct sim_why why)
 {
     for (int i = 0; i < CSA_N_SCHEDULES; i++) {
         *schedule = (enum csa_schedule)i;
         if (!strcmp(f->tiling_schedule, csa_schedule_name(*schedule)))
             return 0;
     }
-    return conv_refuse(-EINVAL, why, "tiling.schedule is '%s', must be is or ws", f->tiling_schedule);
+    return sim_fail(why, -EINVAL, "tiling.schedule is '%s', must be is or ws", f->tiling_schedule);
 }
 
 struct bound {
@@ -95,18 +95,18 @@ struct bound {
     const char *what;
 };
 
-static int check_bounds(const struct bound *b, size_t n, struct conv_reason why)
+static int check_bounds(const struct bound *b, size_t n, struct sim_why why)
 {
     for (size_t i = 0; i < n; i++) {
         if (b[i].value < 1 || b[i].value > b[i].most)
-            return conv_refuse(-EINVAL, why, "tiling.%s is %zu, must be from 1 to %zu: %s", b[i].key, b[i].value,
-                               b[i].most, b[i].what);
+            return sim_fail(why, -EINVAL, "tiling.%s is %zu, must be from 1 to %zu: %s", b[i].key, b[i].value,
+                            b[i].most, b[i].what);
     }
     return 0;
 }
 
 static int read_tiling(const struct conv_plan_facts *f, const struct conv_ukr *ukr, struct csa_tiling *t,
-                       struct conv_reason why)
+                       struct sim_why why)
 {
     const struct conv_problem *p = &f->problem;
     int err = read_schedule(f, &t->schedule, why);
@@ -133,7 +133,7 @@ static int read_tiling(const struct conv_plan_facts *f, const struct conv_ukr *u
     return err;
 }
 
-static int read_options(const struct conv_plan_facts *f, struct conv_sconv_options *o, struct conv_reason why)
+static int read_options(const struct conv_plan_facts *f, struct conv_sconv_options *o, struct sim_why why)
 {
     *o = (struct conv_sconv_options){
         .packs_filters = f->options_packs_filters,
@@ -144,17 +144,16 @@ static int read_options(const struct conv_plan_facts *f, struct conv_sconv_optio
     };
     if (!o->pads_first || !(o->reads_in_place || o->prefetches || o->skips_padding))
         return 0;
-    return conv_refuse(-EINVAL, why,
-                       "options.pads_first is true, which excludes reads_in_place, prefetches and "
-                       "skips_padding: set it to false, or those");
+    return sim_fail(why, -EINVAL,
+                    "options.pads_first is true, which excludes reads_in_place, prefetches and "
+                    "skips_padding: set it to false, or those");
 }
 
-int conv_plan_of_facts(struct conv_plan *plan, const struct conv_plan_facts *f, const struct conv_ukr *other, char *why,
-                       size_t why_bytes)
+int conv_plan_of_facts(struct conv_plan *plan, const struct conv_plan_facts *f, const struct conv_ukr *other,
+                       struct sim_why why)
 {
     const bool is_other = other && !strcmp(f->micro_kernel_name, other->name);
     const struct conv_ukr *ukr = is_other ? other : conv_ukr_find(f->micro_kernel_name);
-    const struct conv_reason reason = { why, why_bytes };
     struct conv_sconv_options options;
     struct csa_tiling tiling = { 0 };
     struct csa_lines lines;
@@ -162,11 +161,11 @@ int conv_plan_of_facts(struct conv_plan *plan, const struct conv_plan_facts *f, 
 
     assert(f->micro_kernel_name && f->tiling_schedule);
     if (!ukr)
-        return conv_refuse(-EINVAL, reason, "micro_kernel.name is '%s', which is no micro-kernel of this build",
-                           f->micro_kernel_name);
-    err = read_tiling(f, ukr, &tiling, reason);
+        return sim_fail(why, -EINVAL, "micro_kernel.name is '%s', which is no micro-kernel of this build",
+                        f->micro_kernel_name);
+    err = read_tiling(f, ukr, &tiling, why);
     if (!err)
-        err = read_options(f, &options, reason);
+        err = read_options(f, &options, why);
     if (err)
         return err;
     lines = csa_lines_of(&f->problem, &(struct csa_caches){ .line_bytes = f->machine_line_bytes }, &tiling);
@@ -177,5 +176,5 @@ int conv_plan_of_facts(struct conv_plan *plan, const struct conv_plan_facts *f, 
                                                                       .l3_cycles = f->machine_l3_cycles,
                                                                       .dram_cycles = f->machine_dram_cycles });
     err = conv_plan_sconv_with(plan, &f->problem, ukr, &tiling, &options);
-    return err ? conv_refuse(err, reason, "the buffers of these tiles exceed the address space") : 0;
+    return err ? sim_fail(why, err, "the buffers of these tiles exceed the address space") : 0;
 }

@@ -18,6 +18,7 @@ struct conv_plan_facts {
     struct conv_problem problem; /* the fields of the section `layer` */
 #define KEY(section, key, type, ...) CONV_FACT_##type section##_##key;
 #include "kernels/emit/plan_keys.def"
+#include "sim/base/why.h"
 };
 
 struct conv_plan_key {
@@ -47,7 +48,7 @@ struct csa_caches conv_plan_facts_caches(const struct conv_plan_facts *f);
  * Plans by the decided keys, for a problem that is finished. other (may be NULL) is a micro-kernel outside the
  * registry. Returns 0, -EINVAL with one line in why that names the key and its value, or -EOVERFLOW.
  */
-int conv_plan_of_facts(struct conv_plan *plan, const struct conv_plan_facts *f, const struct conv_ukr *other, char *why,
-                       size_t why_bytes);
+int conv_plan_of_facts(struct conv_plan *plan, const struct conv_plan_facts *f, const struct conv_ukr *other,
+                       struct sim_why why);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kernels/emit/plan_facts.h"
-#include "kernels/shape/reason.h"
+#include "sim/base/why.h"
 
 /* ---- writing ---- */
 
@@ -31,12 +31,12 @@ struct reader {
     const char *path;
     size_t index;
     json_t *plan;
-    struct conv_reason why;
+    struct sim_why why;
 };
 
 /* Writes the reason behind the file's name and the plan's number. */
 #define REFUSE(r, err, format, ...)                                                                                    \
-    conv_refuse(err, (r)->why, "%s: plans[%zu]: " format, (r)->path, (r)->index, __VA_ARGS__)
+    sim_fail((r)->why, err, "%s: plans[%zu]: " format, (r)->path, (r)->index, __VA_ARGS__)
 
 static void say_value(const json_t *value, char text[80])
 {
@@ -116,7 +116,7 @@ static int read_shape(const struct reader *r, struct conv_problem *p)
             return wrong_type(r, "layer", conv_fields[i].name, value, type_name(CONV_FACT_IS_SIZE));
         conv_field_set(p, i, size);
     }
-    err = conv_problem_finish(p, why, sizeof why);
+    err = conv_problem_finish(p, SIM_WHY(why));
     return err ? REFUSE(r, err, "layer: %s", why) : 0;
 }
 
@@ -175,13 +175,13 @@ static void note_derived(const struct reader *r, struct conv_plan_facts *given, 
                          struct conv_layer_plans *plans)
 {
     char names[320] = "";
-    const struct conv_reason all = { names, sizeof names };
+    const struct sim_why all = { names, sizeof names };
 
     for (size_t i = 0; i < conv_plan_key_count() && !*plans->derived_anew; i++) {
         const struct conv_plan_key *k = conv_plan_key_at(i);
 
         if (find(r, k->section, k->key) && !is_equal(k, conv_fact_at(given, k), conv_fact_at(made, k)))
-            conv_reason_add(all, "%s%s.%s", *names ? ", " : "", k->section, k->key);
+            sim_why_add(all, "%s%s.%s", *names ? ", " : "", k->section, k->key);
     }
     if (*names)
         snprintf(plans->derived_anew, sizeof plans->derived_anew,
@@ -210,7 +210,7 @@ static int read_plan(const struct reader *r, const struct conv_ukr *other, struc
         err = check_caches(r, &given);
     if (err)
         return err;
-    err = conv_plan_of_facts(&n.plan, &given, other, why, sizeof why);
+    err = conv_plan_of_facts(&n.plan, &given, other, SIM_WHY(why));
     if (err)
         return REFUSE(r, err, "%s", why);
     n.caches = conv_plan_facts_caches(&given);
@@ -231,17 +231,17 @@ static bool skip_mark(FILE *in)
     return first == EOF || (first != 0xfe && first != 0xff && ungetc(first, in) == first);
 }
 
-static int load(const char *path, json_t **root, struct conv_reason why)
+static int load(const char *path, json_t **root, struct sim_why why)
 {
     json_error_t error;
     FILE *in = fopen(path, "r");
     int err = errno;
 
     if (!in)
-        return conv_refuse(-err, why, "cannot open '%s': %s", path, strerror(err));
+        return sim_fail(why, -err, "cannot open '%s': %s", path, strerror(err));
     if (!skip_mark(in)) {
         fclose(in);
-        return conv_refuse(-EINVAL, why, "%s:1: the text is not in UTF-8; is it in UTF-16? Save it as UTF-8", path);
+        return sim_fail(why, -EINVAL, "%s:1: the text is not in UTF-8; is it in UTF-16? Save it as UTF-8", path);
     }
     errno = 0;
     *root = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
@@ -250,11 +250,11 @@ static int load(const char *path, json_t **root, struct conv_reason why)
     if (*root)
         return 0;
     if (err == ENOMEM) /* jansson's own message then calls the text wrong */
-        return conv_refuse(-ENOMEM, why, "%s: out of memory", path);
-    return conv_refuse(-EINVAL, why, "%s:%d: %s", path, error.line, error.text);
+        return sim_fail(why, -ENOMEM, "%s: out of memory", path);
+    return sim_fail(why, -EINVAL, "%s:%d: %s", path, error.line, error.text);
 }
 
-static int check_frame(const json_t *root, const char *path, struct conv_reason why)
+static int check_frame(const json_t *root, const char *path, struct sim_why why)
 {
     const json_t *schema = json_object_get(root, "schema");
 
@@ -263,26 +263,24 @@ static int check_frame(const json_t *root, const char *path, struct conv_reason 
 
         if (schema)
             say_value(schema, is);
-        return conv_refuse(-EINVAL, why, "%s: schema is %s, must be \"" CONV_PLAN_SCHEMA "\"", path, is);
+        return sim_fail(why, -EINVAL, "%s: schema is %s, must be \"" CONV_PLAN_SCHEMA "\"", path, is);
     }
     if (json_array_size(json_object_get(root, "plans")))
         return 0;
-    return conv_refuse(-EINVAL, why, "%s: plans must be an array of at least one plan", path);
+    return sim_fail(why, -EINVAL, "%s: plans must be an array of at least one plan", path);
 }
 
-int conv_plans_read(struct conv_layer_plans *plans, const char *path, const struct conv_ukr *other, char *why,
-                    size_t why_bytes)
+int conv_plans_read(struct conv_layer_plans *plans, const char *path, const struct conv_ukr *other, struct sim_why why)
 {
-    const struct conv_reason reason = { why, why_bytes };
     json_t *root = NULL;
-    int err = load(path, &root, reason);
+    int err = load(path, &root, why);
 
     *plans = (struct conv_layer_plans){ 0 };
     if (err)
         return err;
-    err = check_frame(root, path, reason);
+    err = check_frame(root, path, why);
     for (size_t i = 0; !err && i < json_array_size(json_object_get(root, "plans")); i++) {
-        const struct reader r = { path, i, json_array_get(json_object_get(root, "plans"), i), reason };
+        const struct reader r = { path, i, json_array_get(json_object_get(root, "plans"), i), why };
 
         err = read_plan(&r, other, plans);
     }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "kernels/emit/layer_plans.h"
+#include "sim/base/why.h"
 
 #define CONV_PLAN_SCHEMA "sconv-plan/1"
 
@@ -25,8 +26,7 @@ int conv_plans_print(const struct conv_layer_plan *plan, size_t n, FILE *out);
  * first plan with any. other is as in conv_plan_of_facts. Returns 0; -errno of opening the file; -EINVAL with one line
  * in why that names the file, the key and its value; -EOVERFLOW; -ENOMEM. On failure *plans is empty.
  */
-int conv_plans_read(struct conv_layer_plans *plans, const char *path, const struct conv_ukr *other, char *why,
-                    size_t why_bytes);
+int conv_plans_read(struct conv_layer_plans *plans, const char *path, const struct conv_ukr *other, struct sim_why why);
 
 /* Prints the keys as a table: section and key, type, role, meaning. */
 void conv_plan_schema_print(FILE *out);

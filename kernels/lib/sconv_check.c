@@ -13,24 +13,24 @@ static bool is_float_aligned(const void *p)
 }
 
 /* CONV_CPU limits the choice of kernels: a value without a meaning would silently choose the slowest kernels. */
-int conv_read_shape(struct conv_problem *p, const struct sconv_shape *s, struct conv_reason why)
+int conv_read_shape(struct conv_problem *p, const struct sconv_shape *s, struct sim_why why)
 {
-    int err = sim_cpu_check_limit(why.text, why.bytes);
+    int err = sim_cpu_check_limit(why);
 
     if (err)
         return err;
     *p = sconv_shape_problem(s);
-    return conv_problem_finish(p, why.text, why.bytes);
+    return conv_problem_finish(p, why);
 }
 
-int conv_check_weights(const float *weights, struct conv_reason why)
+int conv_check_weights(const float *weights, struct sim_why why)
 {
     if (!weights)
-        return conv_refuse(-EINVAL, why, "weights is NULL");
-    return is_float_aligned(weights) ? 0 : conv_refuse(-EINVAL, why, "weights is not aligned to a float");
+        return sim_fail(why, -EINVAL, "weights is NULL");
+    return is_float_aligned(weights) ? 0 : sim_fail(why, -EINVAL, "weights is not aligned to a float");
 }
 
-int conv_read_options(struct sconv_plan *plan, const struct sconv_options *o, struct conv_reason why)
+int conv_read_options(struct sconv_plan *plan, const struct sconv_options *o, struct sim_why why)
 {
     static const enum conv_activation activations[] = {
         [SCONV_NO_ACTIVATION] = CONV_ACTIVATION_NONE,
@@ -39,11 +39,11 @@ int conv_read_options(struct sconv_plan *plan, const struct sconv_options *o, st
     };
 
     if ((size_t)o->activation >= sizeof activations / sizeof activations[0])
-        return conv_refuse(-EINVAL, why, "activation %d is unknown", (int)o->activation);
+        return sim_fail(why, -EINVAL, "activation %d is unknown", (int)o->activation);
     if (o->threads > SCONV_MAX_THREADS)
-        return conv_refuse(-EINVAL, why, "threads is %u, must be at most %d", o->threads, SCONV_MAX_THREADS);
+        return sim_fail(why, -EINVAL, "threads is %u, must be at most %d", o->threads, SCONV_MAX_THREADS);
     if (!is_float_aligned(o->bias))
-        return conv_refuse(-EINVAL, why, "bias is not aligned to a float");
+        return sim_fail(why, -EINVAL, "bias is not aligned to a float");
     plan->activation = activations[o->activation];
     plan->adds_residual = o->adds_residual != 0;
     plan->n_threads = o->threads ? o->threads : 1;
@@ -58,7 +58,7 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
 }
 
 static int check_pointers(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
-                          const void *workspace, struct conv_reason why)
+                          const void *workspace, struct sim_why why)
 {
     const struct {
         bool is_wrong;
@@ -77,13 +77,13 @@ static int check_pointers(const struct sconv_plan *plan, const float *src, const
 
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         if (rules[i].is_wrong)
-            return conv_refuse(-EINVAL, why, "%s", rules[i].text);
+            return sim_fail(why, -EINVAL, "%s", rules[i].text);
     }
     return 0;
 }
 
 int conv_check_run(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
-                   const void *workspace, size_t workspace_bytes, struct conv_reason why)
+                   const void *workspace, size_t workspace_bytes, struct sim_why why)
 {
     int err = check_pointers(plan, src, dst, residual, workspace, why);
     size_t in, out, own;
@@ -94,17 +94,17 @@ int conv_check_run(const struct sconv_plan *plan, const float *src, const float 
     out = plan->plan.layout.bytes[CONV_OUTPUT];
     own = plan->workspace_bytes;
     if (workspace_bytes < own)
-        return conv_refuse(-ENOBUFS, why, "workspace_bytes is %zu, must be at least %zu", workspace_bytes, own);
+        return sim_fail(why, -ENOBUFS, "workspace_bytes is %zu, must be at least %zu", workspace_bytes, own);
     if (overlap(dst, out, src, in))
-        return conv_refuse(-EINVAL, why, "dst overlaps src");
+        return sim_fail(why, -EINVAL, "dst overlaps src");
     if (overlap(dst, out, residual, out))
-        return conv_refuse(-EINVAL, why, "dst overlaps residual");
+        return sim_fail(why, -EINVAL, "dst overlaps residual");
     if (overlap(dst, out, workspace, own))
-        return conv_refuse(-EINVAL, why, "dst overlaps workspace");
+        return sim_fail(why, -EINVAL, "dst overlaps workspace");
     if (overlap(src, in, workspace, own))
-        return conv_refuse(-EINVAL, why, "src overlaps workspace");
+        return sim_fail(why, -EINVAL, "src overlaps workspace");
     if (overlap(residual, out, workspace, own))
-        return conv_refuse(-EINVAL, why, "residual overlaps workspace");
+        return sim_fail(why, -EINVAL, "residual overlaps workspace");
     return 0;
 }
 
@@ -113,5 +113,5 @@ int sconv_run_check(const struct sconv_plan *plan, const float *src, const float
 {
     if (why_bytes && !why)
         return -EINVAL;
-    return conv_check_run(plan, src, dst, residual, workspace, workspace_bytes, (struct conv_reason){ why, why_bytes });
+    return conv_check_run(plan, src, dst, residual, workspace, workspace_bytes, (struct sim_why){ why, why_bytes });
 }

@@ -9,7 +9,7 @@
 #include "kernels/lib/sconv.h"
 #include "kernels/nest/share.h"
 #include "kernels/plan/plan.h"
-#include "kernels/shape/reason.h"
+#include "sim/base/why.h"
 #include "sim/machine/machine.h"
 
 struct conv_wisdom;
@@ -33,17 +33,17 @@ struct sconv_plan {
 };
 
 /* Reads a shape. Returns 0, -EINVAL or -EOVERFLOW with a reason, also where CONV_CPU is no CPU. */
-int conv_read_shape(struct conv_problem *p, const struct sconv_shape *s, struct conv_reason why);
+int conv_read_shape(struct conv_problem *p, const struct sconv_shape *s, struct sim_why why);
 
 /* Returns 0, or -EINVAL with a reason for weights that are missing or not aligned. */
-int conv_check_weights(const float *weights, struct conv_reason why);
+int conv_check_weights(const float *weights, struct sim_why why);
 
 /* Sets the plan's activation, residual and threads. Returns 0, or -EINVAL with a reason. */
-int conv_read_options(struct sconv_plan *plan, const struct sconv_options *o, struct conv_reason why);
+int conv_read_options(struct sconv_plan *plan, const struct sconv_options *o, struct sim_why why);
 
 /* Returns 0, or what sconv_run returns for these arguments, with a reason. */
 int conv_check_run(const struct sconv_plan *plan, const float *src, const float *dst, const float *residual,
-                   const void *workspace, size_t workspace_bytes, struct conv_reason why);
+                   const void *workspace, size_t workspace_bytes, struct sim_why why);
 
 /* Chooses the machine's plan, tuned or found by timing. Returns 0 or -errno. */
 int conv_choose_plan(struct conv_plan *plan, const struct conv_problem *p, const struct sconv_machine *machine);

@@ -29,12 +29,12 @@ static void add_ports(struct sim_issue *issue)
     issue->loads_per_cycle = ports.loads_per_cycle;
 }
 
-static int describe_machine(struct sconv_machine *m, const char *path, char *why, size_t why_bytes)
+static int describe_machine(struct sconv_machine *m, const char *path, struct sim_why why)
 {
     char ignored[160];
 
     if (path)
-        return sim_machine_read(&m->m, path, why_bytes ? why : ignored, why_bytes ? why_bytes : sizeof ignored);
+        return sim_machine_read(&m->m, path, why.bytes ? why.text : ignored, why.bytes ? why.bytes : sizeof ignored);
     m->is_assumed = sim_machine_host(&m->m, ignored, sizeof ignored) != 0;
     if (m->is_assumed)
         m->m = typical;
@@ -44,6 +44,7 @@ static int describe_machine(struct sconv_machine *m, const char *path, char *why
 
 int sconv_machine_create(struct sconv_machine **machine, const char *path, char *why, size_t why_bytes)
 {
+    const struct sim_why reason = { why, why_bytes };
     struct sconv_machine *m;
     int err;
 
@@ -53,9 +54,9 @@ int sconv_machine_create(struct sconv_machine **machine, const char *path, char 
     m = calloc(1, sizeof *m);
     if (!m)
         return -ENOMEM;
-    err = describe_machine(m, path, why, why_bytes);
+    err = describe_machine(m, path, reason);
     if (!err)
-        err = conv_wisdom_start(&m->wisdom, NULL, NULL, &m->measures, (struct conv_reason){ why, why_bytes });
+        err = conv_wisdom_start(&m->wisdom, NULL, NULL, &m->measures, reason);
     if (err)
         free(m);
     else
@@ -70,27 +71,29 @@ void sconv_machine_free(struct sconv_machine *machine)
     free(machine);
 }
 
-static int check_wisdom_call(const struct sconv_machine *machine, const char *path, struct conv_reason why)
+static int check_wisdom_call(const struct sconv_machine *machine, const char *path, struct sim_why why)
 {
     if (why.bytes && !why.text)
         return -EINVAL;
     if (!machine)
-        return conv_refuse(-EINVAL, why, "machine is NULL");
-    return path ? 0 : conv_refuse(-EINVAL, why, "path is NULL");
+        return sim_fail(why, -EINVAL, "machine is NULL");
+    return path ? 0 : sim_fail(why, -EINVAL, "path is NULL");
 }
 
 int sconv_wisdom_import(struct sconv_machine *machine, const char *path, char *why, size_t why_bytes)
 {
-    int err = check_wisdom_call(machine, path, (struct conv_reason){ why, why_bytes });
+    const struct sim_why reason = { why, why_bytes };
+    int err = check_wisdom_call(machine, path, reason);
 
-    return err ? err : conv_wisdom_import(machine->wisdom, path, (struct conv_reason){ why, why_bytes });
+    return err ? err : conv_wisdom_import(machine->wisdom, path, reason);
 }
 
 int sconv_wisdom_export(const struct sconv_machine *machine, const char *path, char *why, size_t why_bytes)
 {
-    int err = check_wisdom_call(machine, path, (struct conv_reason){ why, why_bytes });
+    const struct sim_why reason = { why, why_bytes };
+    int err = check_wisdom_call(machine, path, reason);
 
-    return err ? err : conv_wisdom_export(machine->wisdom, path, (struct conv_reason){ why, why_bytes });
+    return err ? err : conv_wisdom_export(machine->wisdom, path, reason);
 }
 
 void sconv_wisdom_forget(struct sconv_machine *machine)

@@ -19,7 +19,7 @@ int conv_choose_plan(struct conv_plan *plan, const struct conv_problem *p, const
                               machine->measures);
 }
 
-static int size_workspace(struct sconv_plan *plan, struct conv_reason why)
+static int size_workspace(struct sconv_plan *plan, struct sim_why why)
 {
     size_t bytes = plan->plan.layout.bytes[CONV_PACKED_INPUT] + CONV_WORKSPACE_ALIGN - 1; /* far below SIZE_MAX */
 
@@ -27,31 +27,31 @@ static int size_workspace(struct sconv_plan *plan, struct conv_reason why)
     if (__builtin_mul_overflow(plan->thread_bytes, plan->n_threads, &bytes) ||
         __builtin_add_overflow(bytes, CONV_WORKSPACE_ALIGN, &plan->workspace_bytes) ||
         plan->workspace_bytes > PTRDIFF_MAX)
-        return conv_refuse(-EOVERFLOW, why, "the workspace of threads %u, %zu bytes each, exceeds the address space",
-                           plan->n_threads, plan->thread_bytes);
+        return sim_fail(why, -EOVERFLOW, "the workspace of threads %u, %zu bytes each, exceeds the address space",
+                        plan->n_threads, plan->thread_bytes);
     return 0;
 }
 
 /* Makes all decisions that packing needs. */
 static int decide(struct sconv_plan *plan, const struct conv_problem *p, const struct sconv_machine *machine,
-                  struct conv_reason why)
+                  struct sim_why why)
 {
     int err = conv_choose_plan(&plan->plan, p, machine);
 
     if (err)
-        return conv_refuse(err, why, "%s", sconv_strerror(err));
+        return sim_fail(why, err, "%s", sconv_strerror(err));
     plan->is_assumed = machine->is_assumed;
     plan->axis = conv_share_choose(&plan->plan, plan->n_threads);
     return size_workspace(plan, why);
 }
 
-static int decide_for_host(struct sconv_plan *plan, const struct conv_problem *p, struct conv_reason why)
+static int decide_for_host(struct sconv_plan *plan, const struct conv_problem *p, struct sim_why why)
 {
     struct sconv_machine *host;
     int err = sconv_machine_create(&host, NULL, why.text, why.bytes);
 
     if (err == -ENOMEM)
-        return conv_refuse(err, why, "%s", sconv_strerror(err));
+        return sim_fail(why, err, "%s", sconv_strerror(err));
     if (err)
         return err;
     err = decide(plan, p, host, why);
@@ -60,14 +60,14 @@ static int decide_for_host(struct sconv_plan *plan, const struct conv_problem *p
 }
 
 static int prepare(struct sconv_plan *plan, const struct sconv_shape *shape, const struct sconv_machine *machine,
-                   const float *weights, const struct sconv_options *options, struct conv_reason why)
+                   const float *weights, const struct sconv_options *options, struct sim_why why)
 {
     static const struct sconv_options none = { .threads = 1 };
     struct conv_problem p;
     int err;
 
     if (!shape)
-        return conv_refuse(-EINVAL, why, "shape is NULL");
+        return sim_fail(why, -EINVAL, "shape is NULL");
     err = conv_check_weights(weights, why);
     if (!err)
         err = conv_read_shape(&p, shape, why);
@@ -124,7 +124,7 @@ int sconv_plan_check(const struct sconv_shape *shape, const struct sconv_machine
 
     if (why_bytes && !why)
         return -EINVAL;
-    return prepare(&plan, shape, machine, weights, options, (struct conv_reason){ why, why_bytes });
+    return prepare(&plan, shape, machine, weights, options, (struct sim_why){ why, why_bytes });
 }
 
 int sconv_plan_create(struct sconv_plan **plan, const struct sconv_shape *shape, const struct sconv_machine *machine,
@@ -139,7 +139,7 @@ int sconv_plan_create(struct sconv_plan **plan, const struct sconv_shape *shape,
     p = calloc(1, sizeof *p);
     if (!p)
         return -ENOMEM;
-    err = prepare(p, shape, machine, weights, options, (struct conv_reason){ NULL, 0 });
+    err = prepare(p, shape, machine, weights, options, SIM_NO_WHY);
     if (!err)
         err = copy_bias(p, options ? options->bias : NULL);
     if (!err)

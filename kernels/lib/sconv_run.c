@@ -46,7 +46,7 @@ int sconv_team_run(struct sconv_team *team, const struct sconv_plan *plan, const
                    const float *residual, void *workspace, size_t workspace_bytes)
 {
     struct thread_run r = { .plan = plan, .residual = (uintptr_t)residual };
-    int err = conv_check_run(plan, src, dst, residual, workspace, workspace_bytes, (struct conv_reason){ NULL, 0 });
+    int err = conv_check_run(plan, src, dst, residual, workspace, workspace_bytes, SIM_NO_WHY);
 
     if (err)
         return err;

@@ -89,7 +89,7 @@ static int write_plan_for_host(const struct conv_problem *p, enum sconv_planner 
 int sconv_plan_json(const struct sconv_shape *shape, const struct sconv_machine *machine, enum sconv_planner planner,
                     char *text, size_t text_bytes, size_t *length)
 {
-    const struct conv_reason none = { NULL, 0 };
+    const struct sim_why none = { NULL, 0 };
     size_t ignored, *n = length ? length : &ignored;
     struct conv_problem p;
     int err;

@@ -67,7 +67,7 @@ static struct conv_problem cut_problem(const struct conv_problem *whole, const s
         p.h = reach > p.pad_top ? min_size(p.h, reach - p.pad_top) : 1;
         p.pad_bottom = reach > p.pad_top + p.h ? reach - p.pad_top - p.h : 0;
     }
-    conv_problem_finish(&p, ignored, sizeof ignored); /* cannot fail: the whole is a problem */
+    conv_problem_finish(&p, SIM_WHY(ignored)); /* cannot fail: the whole is a problem */
     return p;
 }
 

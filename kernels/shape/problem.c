@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "kernels/shape/layout.h"
-#include "kernels/shape/reason.h"
+#include "sim/base/why.h"
 #include "kernels/shape/sizes.h"
 #include "sim/base/access.h"
 
@@ -98,39 +98,39 @@ static const char *name_of(size_t member)
     return member < CONV_N_FIELDS ? conv_fields[member].name : extent_names[member - CONV_N_FIELDS];
 }
 
-static void append_terms(const struct conv_problem *p, const struct term_list *t, struct conv_reason why)
+static void append_terms(const struct conv_problem *p, const struct term_list *t, struct sim_why why)
 {
     for (size_t i = 0; i < t->n; i++)
-        conv_reason_add(why, "%s%s %zu", i ? ", " : " (", name_of(t->member[i]), conv_field(p, t->member[i]));
+        sim_why_add(why, "%s%s %zu", i ? ", " : " (", name_of(t->member[i]), conv_field(p, t->member[i]));
     if (t->is_of_group)
-        conv_reason_add(why, ", group %zu", p->groups);
-    conv_reason_add(why, ")");
+        sim_why_add(why, ", group %zu", p->groups);
+    sim_why_add(why, ")");
 }
 
-static int exceeds(const struct conv_problem *p, const struct term_list *t, struct conv_reason why)
+static int exceeds(const struct conv_problem *p, const struct term_list *t, struct sim_why why)
 {
-    conv_refuse(-EOVERFLOW, why, "%s exceeds the address space", t->what);
+    sim_fail(why, -EOVERFLOW, "%s exceeds the address space", t->what);
     append_terms(p, t, why);
     return -EOVERFLOW;
 }
 
-static int check_low(const struct conv_problem *p, struct conv_reason why)
+static int check_low(const struct conv_problem *p, struct sim_why why)
 {
     for (size_t i = 0; i < CONV_N_FIELDS; i++) {
         if (conv_field(p, i) < conv_fields[i].low)
-            return conv_refuse(-EINVAL, why, "%s is %zu, must be at least %zu", conv_fields[i].name, conv_field(p, i),
-                               conv_fields[i].low);
+            return sim_fail(why, -EINVAL, "%s is %zu, must be at least %zu", conv_fields[i].name, conv_field(p, i),
+                            conv_fields[i].low);
     }
     return 0;
 }
 
-static int check_groups(const struct conv_problem *p, struct conv_reason why)
+static int check_groups(const struct conv_problem *p, struct sim_why why)
 {
     size_t odd = p->c % p->groups ? MEMBER(c) : MEMBER(k);
 
     if (conv_field(p, odd) % p->groups == 0)
         return 0;
-    return conv_refuse(-EINVAL, why, "%zu groups do not divide %s %zu", p->groups, name_of(odd), conv_field(p, odd));
+    return sim_fail(why, -EINVAL, "%zu groups do not divide %s %zu", p->groups, name_of(odd), conv_field(p, odd));
 }
 
 static bool add_up(const struct conv_problem *p, const struct term_list *t, size_t *sum)
@@ -143,7 +143,7 @@ static bool add_up(const struct conv_problem *p, const struct term_list *t, size
     return true;
 }
 
-static int check_reach(const struct conv_problem *p, struct conv_reason why)
+static int check_reach(const struct conv_problem *p, struct sim_why why)
 {
     size_t bytes = sizeof(float);
 
@@ -154,7 +154,7 @@ static int check_reach(const struct conv_problem *p, struct conv_reason why)
             return exceeds(p, &axes[i].reach, why);
         if (multiply(&bytes, length / sizeof(float)))
             continue;
-        conv_refuse(-EOVERFLOW, why, "the padded image exceeds the address space");
+        sim_fail(why, -EOVERFLOW, "the padded image exceeds the address space");
         append_terms(p, &axes[0].reach, why);
         append_terms(p, &axes[1].reach, why);
         return -EOVERFLOW;
@@ -163,15 +163,15 @@ static int check_reach(const struct conv_problem *p, struct conv_reason why)
 }
 
 /* Sets the output positions along one axis, whose reach is known to be representable. */
-static int set_extent(struct conv_problem *p, const struct axis *axis, struct conv_reason why)
+static int set_extent(struct conv_problem *p, const struct axis *axis, struct sim_why why)
 {
     const size_t *member = axis->reach.member;
     size_t padded = conv_field(p, member[IN]) + conv_field(p, member[BEFORE]) + conv_field(p, member[AFTER]), last_tap;
 
     if (__builtin_mul_overflow(conv_field(p, axis->filter) - 1, conv_field(p, member[DILATION]), &last_tap) ||
         last_tap >= padded) {
-        conv_refuse(-EINVAL, why, "the filter, %s %zu, is larger than the padded input", name_of(axis->filter),
-                    conv_field(p, axis->filter));
+        sim_fail(why, -EINVAL, "the filter, %s %zu, is larger than the padded input", name_of(axis->filter),
+                 conv_field(p, axis->filter));
         append_terms(p, &axis->reach, why);
         return -EINVAL;
     }
@@ -205,7 +205,7 @@ static bool total_fits(const struct conv_problem *p, const size_t bytes[N_PRODUC
            add(&total, bytes[MATRIX]) && add(&total, bytes[MATRIX]);
 }
 
-static int check_tensors(const struct conv_problem *p, struct conv_reason why)
+static int check_tensors(const struct conv_problem *p, struct sim_why why)
 {
     size_t bytes[N_PRODUCTS];
 
@@ -215,25 +215,23 @@ static int check_tensors(const struct conv_problem *p, struct conv_reason why)
     }
     if (total_fits(p, bytes))
         return 0;
-    return conv_refuse(-EOVERFLOW, why,
-                       "all tensors together exceed the address space (input %zu bytes, filter %zu, output %zu, "
-                       "im2col matrix %zu, and what is packed)",
-                       bytes[INPUT], bytes[FILTER], bytes[OUTPUT], bytes[MATRIX]);
+    return sim_fail(why, -EOVERFLOW,
+                    "all tensors together exceed the address space (input %zu bytes, filter %zu, output %zu, "
+                    "im2col matrix %zu, and what is packed)",
+                    bytes[INPUT], bytes[FILTER], bytes[OUTPUT], bytes[MATRIX]);
 }
 
-int conv_problem_finish(struct conv_problem *p, char *why, size_t why_bytes)
+int conv_problem_finish(struct conv_problem *p, struct sim_why why)
 {
-    const struct conv_reason reason = { why, why_bytes };
-    int err = check_low(p, reason);
+    int err = check_low(p, why);
 
-    assert(why || !why_bytes);
     if (!err)
-        err = check_groups(p, reason);
+        err = check_groups(p, why);
     if (!err)
-        err = check_reach(p, reason);
+        err = check_reach(p, why);
     for (size_t i = 0; i < N_AXES && !err; i++)
-        err = set_extent(p, &axes[i], reason);
-    return err ? err : check_tensors(p, reason);
+        err = set_extent(p, &axes[i], why);
+    return err ? err : check_tensors(p, why);
 }
 
 size_t conv_group_channels(const struct conv_problem *p)

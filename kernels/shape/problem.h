@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sim/base/why.h"
+
 struct conv_problem {
     size_t n;       /* images in the batch */
     size_t c, h, w; /* input channels, height, width */
@@ -48,7 +50,7 @@ void conv_field_set(struct conv_problem *p, size_t field, size_t value);
  *   -EOVERFLOW  more bytes than can be addressed: the padded image, each axis longer by a stride and a dilation; a
  *               tensor; the im2col matrix; or all tensors that an algorithm holds at a time
  */
-int conv_problem_finish(struct conv_problem *p, char *why, size_t why_bytes);
+int conv_problem_finish(struct conv_problem *p, struct sim_why why);
 
 /* Return a group's channels, filters, reduction length (channels * r * s). */
 size_t conv_group_channels(const struct conv_problem *p);

@@ -66,7 +66,7 @@ static int put_all(struct wisdom_lines *to, const struct wisdom_lines *from)
     return err;
 }
 
-int conv_wisdom_import(struct conv_wisdom *w, const char *path, struct conv_reason why)
+int conv_wisdom_import(struct conv_wisdom *w, const char *path, struct sim_why why)
 {
     struct wisdom_lines file = { 0 };
     int err = wisdom_lines_read(&file, path, why);
@@ -95,7 +95,7 @@ static int lock_file(const char *path)
     return fd;
 }
 
-static int merge_and_write(struct conv_wisdom *w, const char *path, struct conv_reason why)
+static int merge_and_write(struct conv_wisdom *w, const char *path, struct sim_why why)
 {
     struct wisdom_lines all = { 0 };
     int err = access(path, F_OK) ? 0 : wisdom_lines_read(&all, path, why);
@@ -108,13 +108,13 @@ static int merge_and_write(struct conv_wisdom *w, const char *path, struct conv_
     return err;
 }
 
-int conv_wisdom_export(struct conv_wisdom *w, const char *path, struct conv_reason why)
+int conv_wisdom_export(struct conv_wisdom *w, const char *path, struct sim_why why)
 {
     int fd = lock_file(path), err;
 
     assert(path);
     if (fd < 0)
-        return conv_refuse(fd, why, "%s.lock: %s", path, strerror(-fd));
+        return sim_fail(why, fd, "%s.lock: %s", path, strerror(-fd));
     pthread_mutex_lock(&w->mutex);
     err = merge_and_write(w, path, why);
     pthread_mutex_unlock(&w->mutex);
@@ -122,26 +122,25 @@ int conv_wisdom_export(struct conv_wisdom *w, const char *path, struct conv_reas
     return err;
 }
 
-static int read_tune(const char *tune, bool *measures, struct conv_reason why)
+static int read_tune(const char *tune, bool *measures, struct sim_why why)
 {
     *measures = tune && !strcmp(tune, CONV_TUNE_MEASURE);
     if (!tune || !*tune || *measures || !strcmp(tune, "model"))
         return 0;
-    return conv_refuse(-EINVAL, why, CONV_TUNE_VARIABLE " is '%s', must be model or " CONV_TUNE_MEASURE, tune);
+    return sim_fail(why, -EINVAL, CONV_TUNE_VARIABLE " is '%s', must be model or " CONV_TUNE_MEASURE, tune);
 }
 
-static int start_file(struct conv_wisdom *w, const char *path, struct conv_reason why)
+static int start_file(struct conv_wisdom *w, const char *path, struct sim_why why)
 {
     if (!path || !*path)
         return 0;
     if (strlen(path) >= sizeof w->path)
-        return conv_refuse(-EINVAL, why, CONV_WISDOM_VARIABLE " is longer than a path can be");
+        return sim_fail(why, -EINVAL, CONV_WISDOM_VARIABLE " is longer than a path can be");
     snprintf(w->path, sizeof w->path, "%s", path);
     return access(path, F_OK) ? 0 : conv_wisdom_import(w, path, why);
 }
 
-int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path, bool *measures,
-                      struct conv_reason why)
+int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path, bool *measures, struct sim_why why)
 {
     int err = read_tune(tune ? tune : getenv(CONV_TUNE_VARIABLE), measures, why);
 
@@ -150,7 +149,7 @@ int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path
         return err;
     *w = conv_wisdom_create();
     if (!*w)
-        return conv_refuse(-ENOMEM, why, "out of memory");
+        return sim_fail(why, -ENOMEM, "out of memory");
     err = start_file(*w, path ? path : getenv(CONV_WISDOM_VARIABLE), why);
     if (err) {
         conv_wisdom_release(*w);
@@ -187,7 +186,7 @@ static void remember(struct conv_wisdom *w, const char *key, const struct conv_c
     wisdom_lines_put(&w->lines, key, &value);
     pthread_mutex_unlock(&w->mutex);
     if (*w->path)
-        conv_wisdom_export(w, w->path, (struct conv_reason){ NULL, 0 });
+        conv_wisdom_export(w, w->path, SIM_NO_WHY);
 }
 
 /* Times the choices and the model's choice, which comes first. */

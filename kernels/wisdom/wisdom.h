@@ -12,7 +12,7 @@
 #define KERNELS_WISDOM_H
 
 #include "kernels/plan/tune.h"
-#include "kernels/shape/reason.h"
+#include "sim/base/why.h"
 
 #define CONV_TUNE_VARIABLE "SCONV_TUNE" /* environment: model (default) or measure */
 #define CONV_TUNE_MEASURE "measure"
@@ -34,17 +34,16 @@ size_t conv_wisdom_count(struct conv_wisdom *w);
  * Adds a file's lines. Returns 0; -errno of opening or reading the file; -EINVAL with one line in why that names file,
  * line and error, after which nothing was added; -ENOMEM.
  */
-int conv_wisdom_import(struct conv_wisdom *w, const char *path, struct conv_reason why);
+int conv_wisdom_import(struct conv_wisdom *w, const char *path, struct sim_why why);
 
 /* Writes all lines, and keeps the file's lines of other shapes. Returns as import does, or -errno of writing. */
-int conv_wisdom_export(struct conv_wisdom *w, const char *path, struct conv_reason why);
+int conv_wisdom_export(struct conv_wisdom *w, const char *path, struct sim_why why);
 
 /*
  * Makes wisdom as the environment says; arguments that are not NULL overrule the environment. *measures tells whether
  * to measure; a file is imported if it exists. Returns 0, or as import does; -EINVAL for an unknown word.
  */
-int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path, bool *measures,
-                      struct conv_reason why);
+int conv_wisdom_start(struct conv_wisdom **w, const char *tune, const char *path, bool *measures, struct sim_why why);
 
 /*
  * Plans as remembered; else, if measures, times all choices, remembers the fastest and writes the file of start; else

@@ -120,7 +120,7 @@ static const char *take_line(struct wisdom_lines *l, char *line)
     return wisdom_lines_put(l, line, &value) ? "is more than memory holds" : NULL;
 }
 
-static int read_lines(struct wisdom_lines *l, FILE *in, const char *path, struct conv_reason why)
+static int read_lines(struct wisdom_lines *l, FILE *in, const char *path, struct sim_why why)
 {
     char line[LINE_BYTES + 2];
     size_t number = 0;
@@ -137,23 +137,23 @@ static int read_lines(struct wisdom_lines *l, FILE *in, const char *path, struct
         else if (!wrong)
             wrong = take_line(l, line);
         if (wrong)
-            return conv_refuse(-EINVAL, why, "%s:%zu: the line %s; delete the file, and plans are measured again", path,
-                               number, wrong);
+            return sim_fail(why, -EINVAL, "%s:%zu: the line %s; delete the file, and plans are measured again", path,
+                            number, wrong);
     }
     if (ferror(in))
-        return conv_refuse(-EIO, why, "%s: %s", path, strerror(EIO));
+        return sim_fail(why, -EIO, "%s: %s", path, strerror(EIO));
     if (!number)
-        return conv_refuse(-EINVAL, why, "%s: the file is empty; delete it, and plans are measured again", path);
+        return sim_fail(why, -EINVAL, "%s: the file is empty; delete it, and plans are measured again", path);
     return 0;
 }
 
-int wisdom_lines_read(struct wisdom_lines *l, const char *path, struct conv_reason why)
+int wisdom_lines_read(struct wisdom_lines *l, const char *path, struct sim_why why)
 {
     FILE *in = fopen(path, "r");
     int err = in ? 0 : -errno;
 
     if (!in)
-        return conv_refuse(err, why, "%s: %s", path, strerror(-err));
+        return sim_fail(why, err, "%s: %s", path, strerror(-err));
     err = read_lines(l, in, path, why);
     fclose(in);
     if (err)
@@ -181,7 +181,7 @@ static int print_lines(const struct wisdom_lines *l, FILE *out)
     return fclose(out) && !err ? -errno : err;
 }
 
-int wisdom_lines_write(const struct wisdom_lines *l, const char *path, struct conv_reason why)
+int wisdom_lines_write(const struct wisdom_lines *l, const char *path, struct sim_why why)
 {
     char partial[PATH_BYTES];
     FILE *out;
@@ -198,5 +198,5 @@ int wisdom_lines_write(const struct wisdom_lines *l, const char *path, struct co
         err = -errno;
     if (err && out)
         unlink(partial);
-    return err ? conv_refuse(err, why, "%s: cannot be written: %s", path, strerror(-err)) : 0;
+    return err ? sim_fail(why, err, "%s: cannot be written: %s", path, strerror(-err)) : 0;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "kernels/csa/csa.h"
-#include "kernels/shape/reason.h"
+#include "sim/base/why.h"
 #include "sim/cpu.h"
 
 enum { WISDOM_KEY_BYTES = 384, WISDOM_NAME_BYTES = 64 };
@@ -37,8 +37,8 @@ const struct wisdom_value *wisdom_lines_find(const struct wisdom_lines *l, const
 int wisdom_lines_put(struct wisdom_lines *l, const char *key, const struct wisdom_value *value);
 
 /* Read a file into empty lines, and write a file, as conv_wisdom_import and conv_wisdom_export do. */
-int wisdom_lines_read(struct wisdom_lines *l, const char *path, struct conv_reason why);
-int wisdom_lines_write(const struct wisdom_lines *l, const char *path, struct conv_reason why);
+int wisdom_lines_read(struct wisdom_lines *l, const char *path, struct sim_why why);
+int wisdom_lines_write(const struct wisdom_lines *l, const char *path, struct sim_why why);
 
 /* ---- keys (wisdom_key.c) ---- */
 

@@ -42,7 +42,7 @@ static void release(struct dirent **entry, int n)
 }
 
 int sim_machines_each(const char *folder, int (*visit)(void *ctx, const char *path, const struct sim_machine *m),
-                      void *ctx, char *why, size_t why_bytes)
+                      void *ctx, struct sim_why why)
 {
     struct dirent **entry;
     const int n = list(folder, &entry);
@@ -50,13 +50,13 @@ int sim_machines_each(const char *folder, int (*visit)(void *ctx, const char *pa
 
     assert(folder && visit);
     if (err)
-        snprintf(why, why_bytes, "cannot open the folder '%s': %s", folder, strerror(-err));
+        sim_fail(why, err, "cannot open the folder '%s': %s", folder, strerror(-err));
     for (int i = 0; i < n && !err; i++) {
         struct sim_machine m;
         char path[512];
 
         snprintf(path, sizeof path, "%s/%s", folder, entry[i]->d_name);
-        err = sim_machine_read(&m, path, why, why_bytes);
+        err = sim_machine_read(&m, path, why.text, why.bytes);
         if (!err)
             err = visit(ctx, path, &m);
     }
@@ -92,19 +92,18 @@ void sim_machine_say_known(const char *folder, char *text, size_t bytes)
     release(entry, found);
 }
 
-void sim_machine_say_unknown(const char *folder, const char *name, char *why, size_t why_bytes)
+void sim_machine_say_unknown(const char *folder, const char *name, struct sim_why why)
 {
     struct dirent **entry = NULL;
     const int found = list(folder, &entry), n = found < 0 ? 0 : found;
     const char **known = names_of(entry, n);
     const char *nearest = known ? sim_nearest_word(name, known, (size_t)n + 1) : NULL;
-    int used = snprintf(why, why_bytes, "unknown machine '%.60s'%s%s%s known:", name, nearest ? ", did you mean " : ";",
-                        nearest ? nearest : "", nearest ? "?" : "");
 
-    for (int i = 0; known && i <= n && used >= 0 && (size_t)used < why_bytes; i++)
-        used += snprintf(why + used, why_bytes - (size_t)used, " %s", known[i]);
-    if (used >= 0 && (size_t)used < why_bytes)
-        snprintf(why + used, why_bytes - (size_t)used, " (or the path of a %s file)", SIM_MACHINE_SUFFIX);
+    sim_fail(why, -EINVAL, "unknown machine '%.60s'%s%s%s known:", name, nearest ? ", did you mean " : ";",
+             nearest ? nearest : "", nearest ? "?" : "");
+    for (int i = 0; known && i <= n; i++)
+        sim_why_add(why, " %s", known[i]);
+    sim_why_add(why, " (or the path of a %s file)", SIM_MACHINE_SUFFIX);
     free(known);
     release(entry, found);
 }

@@ -2,6 +2,7 @@
 #ifndef SIM_MACHINE_FOLDER_H
 #define SIM_MACHINE_FOLDER_H
 
+#include "sim/base/why.h"
 #include "sim/machine/machine.h"
 
 #define SIM_MACHINE_SUFFIX ".cfg"
@@ -11,13 +12,13 @@
  * visit's value; -errno with a line in why if the folder or a file cannot be read.
  */
 int sim_machines_each(const char *folder, int (*visit)(void *ctx, const char *path, const struct sim_machine *m),
-                      void *ctx, char *why, size_t why_bytes);
+                      void *ctx, struct sim_why why);
 
 /*
  * Writes a line that says that no machine has the name, the nearest name, and the known names: host, and the files of
  * the folder.
  */
-void sim_machine_say_unknown(const char *folder, const char *name, char *why, size_t why_bytes);
+void sim_machine_say_unknown(const char *folder, const char *name, struct sim_why why);
 
 /* Appends the names of the machines in a folder: "known: apple-m1 clx4208 ..."; names without room are left out. */
 void sim_machine_say_known(const char *folder, char *text, size_t bytes);

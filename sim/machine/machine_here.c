@@ -27,12 +27,12 @@ static void say_more(char *text, size_t bytes, const char *format, ...)
     va_end(args);
 }
 
-int sim_here_look(struct sim_here *h, char *why, size_t why_bytes)
+int sim_here_look(struct sim_here *h, struct sim_why why)
 {
     assert(h);
     *h = (struct sim_here){ 0 };
     sim_host_cpu_look(&h->cpu);
-    return sim_host_see(&h->seen, why, why_bytes);
+    return sim_host_see(&h->seen, why);
 }
 
 /* ---- the choice of the file ---- */
@@ -163,7 +163,7 @@ static int refuse(const struct sim_here *h, const char *folder, struct sim_why w
 static int find_file(struct sim_here *h, const char *folder, struct sim_why why)
 {
     struct search s = { .h = h };
-    int err = sim_machines_each(folder, compare, &s, why.text, why.bytes);
+    int err = sim_machines_each(folder, compare, &s, why);
 
     if (s.match == SIM_HERE_BY_CACHES && s.n > 1)
         s.match = SIM_HERE_NO_MATCH;
@@ -210,11 +210,11 @@ static int find_calibration(struct sim_here *h, const char *results, struct sim_
     return 0;
 }
 
-int sim_here_find(struct sim_here *h, const char *results, const char *machines, char *why, size_t why_bytes)
+int sim_here_find(struct sim_here *h, const char *results, const char *machines, struct sim_why why)
 {
-    int err = find_calibration(h, results, (struct sim_why){ why, why_bytes });
+    int err = find_calibration(h, results, why);
 
-    return err || h->is_calibrated ? err : find_file(h, machines, (struct sim_why){ why, why_bytes });
+    return err || h->is_calibrated ? err : find_file(h, machines, why);
 }
 
 /* ---- the machine ---- */
@@ -368,13 +368,13 @@ static void build(const struct sim_here *h, struct sim_machine *m, struct sim_no
     describe(m, h);
 }
 
-int sim_here_machine(const struct sim_here *h, struct sim_machine *m, char *why, size_t why_bytes)
+int sim_here_machine(const struct sim_here *h, struct sim_machine *m, struct sim_why why)
 {
     struct sim_notes ignored = { "" };
 
     assert(h && m);
     build(h, m, &ignored);
-    return !m->n_levels ? refuse(h, NULL, (struct sim_why){ why, why_bytes }) : sim_machine_validate(m, why, why_bytes);
+    return !m->n_levels ? refuse(h, NULL, why) : sim_machine_validate(m, why.text, why.bytes);
 }
 
 void sim_here_note(const struct sim_here *h, struct sim_notes *notes)

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 
+#include "sim/base/why.h"
 #include "sim/machine/machine.h"
 #include "sim/machine/machine_cpu.h"
 #include "sim/machine/machine_host.h"
@@ -40,14 +41,14 @@ enum sim_here_match { SIM_HERE_NO_MATCH, SIM_HERE_BY_NAME, SIM_HERE_BY_CACHES, S
  * Asks hwloc about this computer, and reads no file. Returns 0, even if hwloc shows no cache; -ENOMEM with one line in
  * why.
  */
-int sim_here_look(struct sim_here *h, char *why, size_t why_bytes);
+int sim_here_look(struct sim_here *h, struct sim_why why);
 
 /*
  * Finds a file for the missing values: the calibration below a folder of results (NULL: not looked for), else the file
  * in `machines` that serves the computer. Returns 0; -errno with a line in why if a file is broken; -ENOENT if hwloc
  * shows no cache and no file serves the computer: the line in why names the known machines.
  */
-int sim_here_find(struct sim_here *h, const char *results, const char *machines, char *why, size_t why_bytes);
+int sim_here_find(struct sim_here *h, const char *results, const char *machines, struct sim_why why);
 
 enum sim_here_match sim_here_match(const struct sim_here *h, const struct sim_machine *file);
 
@@ -55,7 +56,7 @@ enum sim_here_match sim_here_match(const struct sim_here *h, const struct sim_ma
  * Makes the machine from all known values. Returns 0, or -EINVAL with a line in why if the machine cannot be
  * simulated.
  */
-int sim_here_machine(const struct sim_here *h, struct sim_machine *m, char *why, size_t why_bytes);
+int sim_here_machine(const struct sim_here *h, struct sim_machine *m, struct sim_why why);
 
 /*
  * Writes one line about the sources of the machine's values; appends a line for each value that is left out, guessed or

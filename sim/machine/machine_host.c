@@ -122,7 +122,7 @@ static void see_core(struct sim_host_seen *seen, hwloc_topology_t topology, hwlo
         seen->cores_differ |= hwloc_bitmap_isset(allowed, o->os_index) && has_other_caches(seen, o);
 }
 
-int sim_host_see(struct sim_host_seen *seen, char *why, size_t why_bytes)
+int sim_host_see(struct sim_host_seen *seen, struct sim_why why)
 {
     hwloc_topology_t topology;
     hwloc_bitmap_t allowed = NULL;
@@ -130,7 +130,7 @@ int sim_host_see(struct sim_host_seen *seen, char *why, size_t why_bytes)
     *seen = (struct sim_host_seen){ 0 };
     errno = 0;
     if (hwloc_topology_init(&topology))
-        return report((struct sim_why){ why, why_bytes }, "hwloc cannot start", errno ? errno : ENOMEM);
+        return report(why, "hwloc cannot start", errno ? errno : ENOMEM);
     if (hwloc_topology_load(topology))
         snprintf(seen->why_none, sizeof seen->why_none, "hwloc cannot load the topology, %s",
                  strerror(errno ? errno : EIO));
@@ -138,7 +138,7 @@ int sim_host_see(struct sim_host_seen *seen, char *why, size_t why_bytes)
         see_core(seen, topology, allowed);
     hwloc_topology_destroy(topology);
     if (!*seen->why_none && !allowed)
-        return report((struct sim_why){ why, why_bytes }, "hwloc cannot tell the cores", ENOMEM);
+        return report(why, "hwloc cannot tell the cores", ENOMEM);
     hwloc_bitmap_free(allowed);
     return 0;
 }
@@ -330,18 +330,18 @@ void sim_host_caches(struct sim_machine *m, const struct sim_host_seen *seen, co
 
 int sim_machine_host(struct sim_machine *m, char *why, size_t why_bytes)
 {
+    const struct sim_why reason = { why, why_bytes };
     const struct sim_machine none = { 0 };
     struct sim_notes ignored = { "" };
     struct sim_host_seen seen;
-    int err = sim_host_see(&seen, why, why_bytes);
+    int err = sim_host_see(&seen, reason);
 
     *m = (struct sim_machine){ 0 };
     if (err)
         return err;
     sim_host_caches(m, &seen, &none, "", &ignored);
     if (!m->n_levels)
-        err = report((struct sim_why){ why, why_bytes },
-                     *seen.why_none ? seen.why_none : "hwloc reports no cache that can be simulated", ENOENT);
+        err = report(reason, *seen.why_none ? seen.why_none : "hwloc reports no cache that can be simulated", ENOENT);
     else
         err = sim_machine_validate(m, why, why_bytes);
     if (err)

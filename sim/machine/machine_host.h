@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/why.h"
 #include "sim/machine/machine.h"
 
 enum { SIM_HOST_MAX_CACHES = 5, SIM_NOTES_BYTES = 4096 };
@@ -41,7 +42,7 @@ struct sim_host_seen {
 };
 
 /* Asks hwloc. Returns 0, even if hwloc shows no cache; -ENOMEM with a line in why. */
-int sim_host_see(struct sim_host_seen *seen, char *why, size_t why_bytes);
+int sim_host_see(struct sim_host_seen *seen, struct sim_why why);
 
 /* Returns the name of a level: "L1" of the first. The string is static. */
 const char *sim_host_cache_name(size_t level);

@@ -46,14 +46,14 @@ static int read_host(struct sim_machine *m, char source[static CACHESIM_SOURCE_B
     struct sim_here h;
     struct sim_notes notes = { "" };
     bool has_files;
-    int err = sim_here_look(&h, why.text, why.bytes);
+    int err = sim_here_look(&h, why);
 
     find_places(&p);
     has_files = !access(p.machines, R_OK);
     if (!err && has_files)
-        err = sim_here_find(&h, p.results, p.machines, why.text, why.bytes);
+        err = sim_here_find(&h, p.results, p.machines, why);
     if (!err)
-        err = sim_here_machine(&h, m, why.text, why.bytes);
+        err = sim_here_machine(&h, m, why);
     if (err)
         return err;
     if (has_files)
@@ -77,7 +77,7 @@ static int read_named(struct sim_machine *m, const char *name, struct sim_why wh
     snprintf(path, sizeof path, "%s/%s" SIM_MACHINE_SUFFIX, p.machines, name);
     err = sim_machine_read(m, path, why.text, why.bytes);
     if (err == -ENOENT)
-        sim_machine_say_unknown(p.machines, name, why.text, why.bytes);
+        sim_machine_say_unknown(p.machines, name, why);
     return err;
 }
 

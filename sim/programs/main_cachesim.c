@@ -264,7 +264,7 @@ int main(int argc, char **argv)
     if (!err && cachesim_signal_install(s.options.mode != CACHESIM_CONVERT))
         err = cachesim_fail(&s, CACHESIM_BAD_OUTPUT, "cannot handle signals", strerror(errno));
     if (!err)
-        err = sim_cpu_check_limit(s.why, sizeof s.why);
+        err = sim_cpu_check_limit(SIM_WHY(s.why));
     if (!err)
         err = cachesim_plot_check(&s);
     if (!err && s.options.trace)

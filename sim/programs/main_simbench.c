@@ -155,7 +155,7 @@ int main(int argc, char **argv)
         return 2;
     if (o.asks_help)
         return fputs(help, stdout) == EOF || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
-    err = sim_cpu_check_limit(why, sizeof why);
+    err = sim_cpu_check_limit(SIM_WHY(why));
     err = err ? err : read_machine(o.machine, &m, SIM_WHY(why));
     if (!err && !o.choice.engines)
         o.choice.engines = sim_machine_is_plain(&m) ? "plain" : "full";

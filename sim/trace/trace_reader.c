@@ -5,11 +5,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/foreign.h"
+#include "sim/base/why.h"
 #include "sim/trace/trace_lines.h"
 #include "sim/trace/trace_reader.h"
 
@@ -40,8 +40,7 @@ struct sim_trace_reader {
     bool has_begun; /* the file's first bytes were looked at */
     struct sim_binary binary;
     char said[SAID_CHARS + 1]; /* sim_trace_reader_said */
-    char *why;
-    size_t why_bytes;
+    struct sim_why why;
 };
 
 static bool are_valid(const struct sim_trace_options *o)
@@ -99,20 +98,6 @@ uint64_t sim_trace_reader_bytes(const struct sim_trace_reader *r)
 
 /* ---- messages ---- */
 
-static int report(struct sim_trace_reader *r, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static int report(struct sim_trace_reader *r, int err, const char *format, ...)
-{
-    va_list args;
-    int length = snprintf(r->why, r->why_bytes, "%s:", r->name);
-
-    va_start(args, format);
-    if (length >= 0 && (size_t)length < r->why_bytes)
-        vsnprintf(r->why + length, r->why_bytes - (size_t)length, format, args);
-    va_end(args);
-    return err;
-}
-
 /* Reports "name:line: what, 'value'"; the value is the rest of the line, as far as printable. */
 static int report_line(struct sim_trace_reader *r, const char *what, const char *at, const char *end)
 {
@@ -122,7 +107,7 @@ static int report_line(struct sim_trace_reader *r, const char *what, const char 
     for (; at < end && n < VALUE_CHARS; at++)
         value[n++] = *at >= ' ' && *at <= '~' ? *at : '?';
     memcpy(value + n, at < end ? "..." : "", at < end ? 4 : 1);
-    return report(r, -EINVAL, "%" PRIu64 ": %s, '%s'", r->line, what, value);
+    return sim_fail(r->why, -EINVAL, "%s:%" PRIu64 ": %s, '%s'", r->name, r->line, what, value);
 }
 
 /*
@@ -141,7 +126,7 @@ static int report_text(struct sim_trace_reader *r, const char *what, const char 
 
 static int report_byte(struct sim_trace_reader *r, uint64_t offset, const char *what, uint64_t value)
 {
-    return report(r, -EINVAL, "byte %" PRIu64 ": %s, %" PRIu64, offset, what, value);
+    return sim_fail(r->why, -EINVAL, "%s:byte %" PRIu64 ": %s, %" PRIu64, r->name, offset, what, value);
 }
 
 /* ---- blocks ---- */
@@ -157,8 +142,8 @@ static int fill(struct sim_trace_reader *r)
         errno = 0;
         r->filled += fread(r->block + r->filled, 1, r->block_bytes - r->filled, r->in);
         if (ferror(r->in))
-            return report(r, errno ? -errno : -EIO, " cannot read after %" PRIu64 " bytes, %s", r->base + r->filled,
-                          strerror(errno ? errno : EIO));
+            return sim_fail(r->why, errno ? -errno : -EIO, "%s: cannot read after %" PRIu64 " bytes, %s", r->name,
+                            r->base + r->filled, strerror(errno ? errno : EIO));
         r->is_last = feof(r->in);
     }
     return 0;
@@ -269,8 +254,8 @@ static int begin_lines(struct sim_trace_reader *r)
         kind = "a binary trace (--format binary)";
     r->at = sim_mark_bytes(r->block, n);
     return err || !kind ? err
-                        : report(r, -EINVAL, "1: no trace of format %s: it is %s",
-                                 sim_trace_format_name(r->options.format), kind);
+                        : sim_fail(r->why, -EINVAL, "%s:1: no trace of format %s: it is %s", r->name,
+                                   sim_trace_format_name(r->options.format), kind);
 }
 
 static int next_lines(struct sim_trace_reader *r, struct sim_run *run, size_t max, size_t *n)
@@ -286,7 +271,8 @@ static int next_lines(struct sim_trace_reader *r, struct sim_run *run, size_t ma
         if (err)
             break;
         if (!start && must_tell_end(r) && !*n)
-            return report(r, -EINVAL, "%" PRIu64 ": cut short: the program's end is missing", r->line);
+            return sim_fail(r->why, -EINVAL, "%s:%" PRIu64 ": cut short: the program's end is missing", r->name,
+                            r->line);
         if (!start)
             break;
         if (sim_line_scan(&l))
@@ -310,7 +296,7 @@ static int take_header(struct sim_trace_reader *r)
     if (err)
         return err;
     if (kind)
-        return report(r, -EINVAL, "byte 0: not a binary trace: it is %s", kind->what);
+        return sim_fail(r->why, -EINVAL, "%s:byte 0: not a binary trace: it is %s", r->name, kind->what);
     if (r->filled < SIM_BINARY_HEADER_BYTES)
         return report_byte(r, r->filled, "cut short within the header; bytes there", r->filled);
     if (sim_binary_get_header((const uint8_t *)r->block, &e))
@@ -361,8 +347,7 @@ int sim_trace_reader_next(struct sim_trace_reader *r, struct sim_run *run, size_
     *n = 0;
     if (r->is_done)
         return 0;
-    r->why = why;
-    r->why_bytes = why_bytes;
+    r->why = (struct sim_why){ why, why_bytes };
     if (r->options.format == SIM_TRACE_BINARY)
         err = next_records(r, run, max, n);
     else

@@ -96,17 +96,17 @@ static void test_missing_values_are_explained(void)
     CU_ASSERT_EQUAL(ctr_reading_metric(&r, "b", &value), -ENODATA);
     CU_ASSERT_EQUAL(ctr_reading_metric(&r, "b_per_a", &value), -ENODATA);
     CU_ASSERT_EQUAL(value, 42);
-    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b", why, sizeof why), -ENODATA);
+    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b", SIM_WHY(why)), -ENODATA);
     test_check(strstr(why, "never got on the counters (running 0 of 400 ns)") != NULL, "'%s'", why);
     r.set[1].is_measured = false;
-    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b", why, sizeof why), -ENODATA);
+    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b", SIM_WHY(why)), -ENODATA);
     CU_ASSERT_STRING_EQUAL(why, "B: its event set 2 of 2 was not measured");
     r.event[1] = (struct ctr_event_reading){ true, 5, 5 };
-    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b_per_a", why, sizeof why), -ENODATA);
+    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b_per_a", SIM_WHY(why)), -ENODATA);
     CU_ASSERT_STRING_EQUAL(why, "b_per_a: division by zero in 'B / A'");
-    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "c", why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "c", SIM_WHY(why)), -ENOENT);
     CU_ASSERT_STRING_EQUAL(why, "group toy/TOY has no metric 'c'");
-    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b", why, sizeof why), 0);
+    CU_ASSERT_EQUAL(ctr_reading_explain(&r, "b", SIM_WHY(why)), 0);
 }
 
 static void test_refusals_are_explained(void)
@@ -128,7 +128,7 @@ static void test_refusals_are_explained(void)
 
     for (size_t i = 0; i < COUNT(refusals); i++) {
         char why[512] = "";
-        int err = ctr_perf_explain(refusals[i].err, "clx::X", why, sizeof why);
+        int err = ctr_perf_explain(refusals[i].err, "clx::X", SIM_WHY(why));
 
         test_check(err == refusals[i].err && strstr(why, refusals[i].part) && strstr(why, "event 'clx::X'") &&
                        !strchr(why, '\n'),
@@ -140,10 +140,10 @@ static void test_reasons_are_cut(void)
 {
     char why[8] = "1234567";
 
-    CU_ASSERT_EQUAL(ctr_fail(-EIO, why, 5, "%s", "abcdefgh"), -EIO);
+    CU_ASSERT_EQUAL(sim_fail((struct sim_why){ why, 5 }, -EIO, "%s", "abcdefgh"), -EIO);
     CU_ASSERT_STRING_EQUAL(why, "abcd");
     CU_ASSERT_EQUAL(why[6], '7');
-    CU_ASSERT_EQUAL(ctr_fail(-EIO, NULL, 0, "%s", "abcdefgh"), -EIO);
+    CU_ASSERT_EQUAL(sim_fail(SIM_NO_WHY, -EIO, "%s", "abcdefgh"), -EIO);
 }
 
 static void test_keys(void)

@@ -31,7 +31,7 @@ struct counted {
 static bool open_fake(struct counted *t, const char *group)
 {
     char why[1024] = "";
-    int err = ctr_counters_open(&t->counters, &t->fake.source, FAKE_GROUPS_DIR, "fake", group, why, sizeof why);
+    int err = ctr_counters_open(&t->counters, &t->fake.source, FAKE_GROUPS_DIR, "fake", group, SIM_WHY(why));
 
     return test_check(!err, "error %d, '%s'", err, why);
 }
@@ -66,20 +66,20 @@ static void init_with_region(struct fake_counters *f)
 }
 
 /* Returns the value of a metric, or -1 with the reason in why. */
-static double value_of(const struct ctr_reading *r, const char *metric, char *why, size_t why_bytes)
+static double value_of(const struct ctr_reading *r, const char *metric, struct sim_why why)
 {
     double value;
 
     if (!ctr_reading_metric(r, metric, &value))
         return value;
-    CU_ASSERT_EQUAL(ctr_reading_explain(r, metric, why, why_bytes), -ENODATA);
+    CU_ASSERT_EQUAL(ctr_reading_explain(r, metric, why), -ENODATA);
     return -1;
 }
 
 static void check_value(const struct ctr_reading *r, const char *metric, double expected)
 {
     char why[512] = "";
-    double value = value_of(r, metric, why, sizeof why);
+    double value = value_of(r, metric, SIM_WHY(why));
 
     test_check(value == expected, "%s is %g, expected %g (%s)", metric, value, expected, why);
 }
@@ -87,7 +87,7 @@ static void check_value(const struct ctr_reading *r, const char *metric, double 
 static void check_missing(const struct ctr_reading *r, const char *metric, const char *part)
 {
     char why[512] = "";
-    double value = value_of(r, metric, why, sizeof why);
+    double value = value_of(r, metric, SIM_WHY(why));
 
     test_check(value == -1 && strstr(why, part), "%s is %g because of '%s', not '%s'", metric, value, why, part);
 }
@@ -160,7 +160,7 @@ static void check_refused(struct fake_counters *f, int expected, const char *par
 {
     struct ctr_counters c;
     char why[1024] = "";
-    int err = ctr_counters_open(&c, &f->source, FAKE_GROUPS_DIR, "fake", "COMMON", why, sizeof why);
+    int err = ctr_counters_open(&c, &f->source, FAKE_GROUPS_DIR, "fake", "COMMON", SIM_WHY(why));
 
     test_check(err == expected && strstr(why, part) && !strchr(why, '\n') && !c.session && !f->n_open,
                "error %d, '%s', expected %d, '%s'; %u sets open", err, why, expected, part, f->n_open);
@@ -318,7 +318,7 @@ static void check_real_group(const char *uarch, const char *group)
 
     init_with_region(&t.fake);
     t.fake.n_counters = CTR_MAX_SET_EVENTS;
-    if (!test_check(!ctr_counters_open(&t.counters, &t.fake.source, CTR_GROUPS_DIR, uarch, group, why, sizeof why),
+    if (!test_check(!ctr_counters_open(&t.counters, &t.fake.source, CTR_GROUPS_DIR, uarch, group, SIM_WHY(why)),
                     "%s/%s: %s", uarch, group, why))
         return;
     measure(&t);
@@ -368,11 +368,11 @@ static void check_fit(const char *uarch, const char *group, unsigned n_counters,
     f.n_counters = n_counters;
     if (bad < n_counters)
         census.is_bad[bad] = true;
-    if (!test_check(!ctr_cpu_read(&cpu, CTR_GROUPS_DIR, uarch, why, sizeof why) &&
-                        !ctr_group_find(&g, CTR_GROUPS_DIR, uarch, group, why, sizeof why),
+    if (!test_check(!ctr_cpu_read(&cpu, CTR_GROUPS_DIR, uarch, SIM_WHY(why)) &&
+                        !ctr_group_find(&g, CTR_GROUPS_DIR, uarch, group, SIM_WHY(why)),
                     "%s", why))
         return;
-    test_check(!ctr_fit(g, &f.source, &cpu, &census, why, sizeof why), "%s/%s: %s", uarch, group, why);
+    test_check(!ctr_fit(g, &f.source, &cpu, &census, SIM_WHY(why)), "%s/%s: %s", uarch, group, why);
     for (size_t i = 0; i < g->n_events; i++) {
         const struct ctr_event *e = &g->event[i];
 
@@ -413,9 +413,9 @@ static void test_fit_fixed(void)
     char why[1024] = "";
 
     fake_counters_init(&f);
-    if (!test_check(!ctr_cpu_read(&cpu, CTR_GROUPS_DIR, "icl", why, sizeof why) &&
-                        !ctr_group_find(&g, CTR_GROUPS_DIR, "icl", "CACHE", why, sizeof why) &&
-                        !ctr_fit(g, &f.source, &cpu, &census, why, sizeof why),
+    if (!test_check(!ctr_cpu_read(&cpu, CTR_GROUPS_DIR, "icl", SIM_WHY(why)) &&
+                        !ctr_group_find(&g, CTR_GROUPS_DIR, "icl", "CACHE", SIM_WHY(why)) &&
+                        !ctr_fit(g, &f.source, &cpu, &census, SIM_WHY(why)),
                     "%s", why))
         return;
     CU_ASSERT_STRING_EQUAL(g->uarch, "icl");
@@ -517,7 +517,7 @@ static void test_accesses(void)
         { g.memory + 60, 4, CTR_WATCH_WRITES },
     };
 
-    if (ctr_watch_open(&watch, points, 4, why, sizeof why)) {
+    if (ctr_watch_open(&watch, points, 4, SIM_WHY(why))) {
         test_skip("%s", why);
     } else {
         for (size_t i = 0; i < COUNT(names); i++) {

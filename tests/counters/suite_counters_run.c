@@ -37,9 +37,9 @@ static bool open_group(const char *uarch, const char *name, struct ctr_group **g
     char why[512] = "";
 
     *s = NULL;
-    if (!test_check(!ctr_group_find(g, "counters/groups", uarch, name, why, sizeof why), "%s", why))
+    if (!test_check(!ctr_group_find(g, "counters/groups", uarch, name, SIM_WHY(why)), "%s", why))
         return false;
-    if (!ctr_session_open(s, *g, why, sizeof why))
+    if (!ctr_session_open(s, *g, SIM_WHY(why)))
         return true;
     test_check(*why != '\0', "refused without a reason");
     test_skip("%s", why);
@@ -141,7 +141,7 @@ static struct ctr_group *read_two_sets(void)
     char why[512] = "";
     struct ctr_group *g = NULL;
 
-    test_check(!ctr_group_read(&g, scratch_text("group", content), why, sizeof why), "%s", why);
+    test_check(!ctr_group_read(&g, scratch_text("group", content), SIM_WHY(why)), "%s", why);
     scratch_clear();
     return g;
 }
@@ -159,7 +159,7 @@ static void check_passes(struct ctr_session *s)
     CU_ASSERT(!ctr_reading_metric(&r, "a", &a) && a > 0);
     CU_ASSERT_EQUAL(ctr_reading_metric(&r, "b", &value), -ENODATA);
     CU_ASSERT_EQUAL(ctr_reading_metric(&r, "sum", &value), -ENODATA);
-    ctr_reading_explain(&r, "sum", why, sizeof why);
+    ctr_reading_explain(&r, "sum", SIM_WHY(why));
     CU_ASSERT_STRING_EQUAL(why, "B: its event set 2 of 2 was not measured");
     CU_ASSERT_EQUAL(ctr_session_start_set(s, 1), 0);
     spin(1000);
@@ -177,7 +177,7 @@ static void test_passes(void)
 
     if (!g)
         return;
-    if (ctr_session_open(&s, g, why, sizeof why)) {
+    if (ctr_session_open(&s, g, SIM_WHY(why))) {
         test_skip("%s", why);
     } else {
         check_passes(s);
@@ -193,7 +193,7 @@ static void test_unknown_event(void)
     char why[512] = "";
 
     g.event[0] = (struct ctr_event){ .label = "A", .name = "clx::NONSENSE", .line = 7 };
-    CU_ASSERT_EQUAL(ctr_session_open(&s, &g, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(ctr_session_open(&s, &g, SIM_WHY(why)), -EINVAL);
     CU_ASSERT_PTR_NULL(s);
     test_check(!strncmp(why, "x/y.txt:7: libpfm4", 18) && strstr(why, "'clx::NONSENSE'"), "'%s'", why);
 }
@@ -213,7 +213,7 @@ static void test_too_many_files(void)
     none = limit;
     none.rlim_cur = 0;
     CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
-    err = ctr_session_open(&s, g, why, sizeof why);
+    err = ctr_session_open(&s, g, SIM_WHY(why));
     CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
     test_check(err == -EMFILE && !s && strstr(why, "too many open files"), "error %d, '%s'", err, why);
     ctr_session_close(s);
@@ -247,7 +247,7 @@ static void check_known_loop(struct ctr_session *s, const volatile uint64_t *wor
     CU_ASSERT(!ctr_session_read(s, &r) && !ctr_reading_subtract(&r, &overhead));
     if (ctr_reading_metric(&r, "loads", &loads) || ctr_reading_metric(&r, "instructions", &instructions) ||
         ctr_reading_metric(&r, "l1_load_misses", &misses)) {
-        ctr_reading_explain(&r, "loads", why, sizeof why);
+        ctr_reading_explain(&r, "loads", SIM_WHY(why));
         test_skip("%s", why);
         return;
     }
@@ -267,8 +267,7 @@ static void test_hardware(void)
 
     if (!test_check(word != NULL, "out of memory"))
         return;
-    if (ctr_group_find(&g, "counters/groups", NULL, "CACHE", why, sizeof why) ||
-        ctr_session_open(&s, g, why, sizeof why)) {
+    if (ctr_group_find(&g, "counters/groups", NULL, "CACHE", SIM_WHY(why)) || ctr_session_open(&s, g, SIM_WHY(why))) {
         test_check(*why != '\0', "refused without a reason");
         test_skip("%s", why);
     } else {
@@ -283,7 +282,7 @@ static void test_hardware(void)
 static void test_probe(void)
 {
     char why[512] = "";
-    int err = ctr_perf_probe(why, sizeof why);
+    int err = ctr_perf_probe(SIM_WHY(why));
 
     CU_ASSERT(err <= 0);
     test_check(!err == !*why && (!err || !strncmp(why, "perf_event_open: ", 17)), "error %d, '%s'", err, why);

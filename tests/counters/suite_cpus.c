@@ -63,17 +63,17 @@ static void test_uarchs(void)
     int err;
 
     for (size_t i = 0; i < COUNT(known); i++) {
-        const char *found = ctr_cpu_find(&cpu, groups_dir, &known[i].is, NULL, why, sizeof why) ? NULL : cpu.uarch;
+        const char *found = ctr_cpu_find(&cpu, groups_dir, &known[i].is, NULL, SIM_WHY(why)) ? NULL : cpu.uarch;
 
         test_check(known[i].uarch ? found && !strcmp(found, known[i].uarch) : !found,
                    "%s family %u model %u is %s, expected %s (%s)", known[i].is.vendor, known[i].is.family,
                    known[i].is.first, found ? found : "none", known[i].uarch ? known[i].uarch : "none", why);
     }
-    CU_ASSERT(!ctr_cpu_find(&cpu, groups_dir, &known[COUNT(known) - 1].is, "amd64_fam19h_zen4", why, sizeof why));
+    CU_ASSERT(!ctr_cpu_find(&cpu, groups_dir, &known[COUNT(known) - 1].is, "amd64_fam19h_zen4", SIM_WHY(why)));
     CU_ASSERT_STRING_EQUAL(cpu.uarch, "zen4");
-    CU_ASSERT_EQUAL(ctr_cpu_host(&cpu, "nowhere", why, sizeof why), -ENOTDIR);
+    CU_ASSERT_EQUAL(ctr_cpu_host(&cpu, "nowhere", SIM_WHY(why)), -ENOTDIR);
     CU_ASSERT_STRING_EQUAL(why, "cannot open the folder 'nowhere': No such file or directory");
-    err = ctr_cpu_host(&cpu, groups_dir, why, sizeof why);
+    err = ctr_cpu_host(&cpu, groups_dir, SIM_WHY(why));
     test_check(err ? err == -ENOENT && strstr(why, "no event groups for this CPU") != NULL : *cpu.uarch != '\0',
                "error %d, '%s'", err, why);
 }
@@ -85,7 +85,7 @@ static void test_shipped_cpus(void)
         struct ctr_event_code code;
         struct ctr_cpu cpu;
         char why[1024] = "";
-        int err = ctr_cpu_read(&cpu, groups_dir, expected_folders[i].name, why, sizeof why);
+        int err = ctr_cpu_read(&cpu, groups_dir, expected_folders[i].name, SIM_WHY(why));
 
         if (expected_is_software(&expected_folders[i])) {
             CU_ASSERT_EQUAL(err, -ENOENT);
@@ -96,9 +96,9 @@ static void test_shipped_cpus(void)
         test_check(!expected_folders[i].pmu || !strcmp(cpu.pmu[0], expected_folders[i].pmu), "%s serves %s", cpu.path,
                    cpu.pmu[0]);
         if (*cpu.census)
-            test_check(!ctr_event_encode(cpu.census, &code, why, sizeof why), "%s: %s", cpu.path, why);
+            test_check(!ctr_event_encode(cpu.census, &code, SIM_WHY(why)), "%s: %s", cpu.path, why);
         for (size_t k = 0; k < cpu.n_fixed; k++)
-            test_check(!ctr_event_encode(cpu.fixed[k], &code, why, sizeof why), "%s: %s", cpu.path, why);
+            test_check(!ctr_event_encode(cpu.fixed[k], &code, SIM_WHY(why)), "%s: %s", cpu.path, why);
     }
 }
 
@@ -135,7 +135,7 @@ static void test_bad_cpus(void)
         snprintf(folder, sizeof folder, "%s", path);
         slash = strrchr(folder, '/');
         *slash = '\0';
-        err = ctr_cpu_read(&cpu, folder, ".", why, sizeof why);
+        err = ctr_cpu_read(&cpu, folder, ".", SIM_WHY(why));
         test_check(err == -EINVAL && strstr(why, bad[i].why), "'%s': error %d, '%s', expected '%s'", bad[i].content,
                    err, why, bad[i].why);
     }

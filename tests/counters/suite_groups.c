@@ -62,7 +62,7 @@ static void test_bad_groups(void)
         char why[512] = "";
         const char *path = scratch_text("group", bad[i].content);
         struct ctr_group *g = (struct ctr_group *)why; /* not NULL: the call has to set the pointer */
-        int err = ctr_group_read(&g, path, why, sizeof why);
+        int err = ctr_group_read(&g, path, SIM_WHY(why));
 
         test_check(err == -EINVAL && !g && !strncmp(why, path, strlen(path)) &&
                        !strncmp(why + strlen(path), bad[i].why, strlen(bad[i].why)),
@@ -81,7 +81,7 @@ static void test_good_group(void)
     char why[512] = "";
     struct ctr_group *g;
 
-    if (test_check(!ctr_group_read(&g, scratch_text("group", content), why, sizeof why), "refused: %s", why)) {
+    if (test_check(!ctr_group_read(&g, scratch_text("group", content), SIM_WHY(why)), "refused: %s", why)) {
         CU_ASSERT_STRING_EQUAL(g->about, "one line about it");
         CU_ASSERT(!strncmp(g->uarch, "convolution-test-", strlen("convolution-test-")));
         CU_ASSERT_STRING_EQUAL(g->name, "group");
@@ -104,12 +104,12 @@ static void test_group_not_found(void)
     struct ctr_group *g;
     char why[512] = "";
 
-    CU_ASSERT_EQUAL(ctr_group_find(&g, groups_dir, "z80", "CACHE", why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(ctr_group_find(&g, groups_dir, "z80", "CACHE", SIM_WHY(why)), -ENOENT);
     CU_ASSERT_PTR_NULL(g);
     CU_ASSERT_PTR_NOT_NULL(strstr(why, "no event group 'CACHE' for 'z80'"));
-    CU_ASSERT_EQUAL(ctr_group_find(&g, groups_dir, "clx", "NONSENSE", why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(ctr_group_find(&g, groups_dir, "clx", "NONSENSE", SIM_WHY(why)), -ENOENT);
     CU_ASSERT_PTR_NOT_NULL(strstr(why, "no event group 'NONSENSE' for 'clx'"));
-    CU_ASSERT_EQUAL(ctr_group_read(&g, "nowhere/x.txt", why, sizeof why), -ENOENT);
+    CU_ASSERT_EQUAL(ctr_group_read(&g, "nowhere/x.txt", SIM_WHY(why)), -ENOENT);
     CU_ASSERT_STRING_EQUAL(why, "cannot open 'nowhere/x.txt': No such file or directory");
 }
 
@@ -127,8 +127,7 @@ static void check_own_table(const struct expected_folder *u, const struct ctr_gr
     if (!u->pmu || !event || is_renamed)
         return;
     snprintf(name, sizeof name, "%s%s", u->pmu, event);
-    if (test_check(!ctr_event_encode(e->name, &named, why, sizeof why) &&
-                       !ctr_event_encode(name, &own, why, sizeof why),
+    if (test_check(!ctr_event_encode(e->name, &named, SIM_WHY(why)) && !ctr_event_encode(name, &own, SIM_WHY(why)),
                    "%s:%u: %s", g->path, e->line, why))
         test_check(named.config == own.config, "%s:%u: %s is 0x%" PRIx64 ", %s is 0x%" PRIx64, g->path, e->line,
                    e->name, named.config, name, own.config);
@@ -139,7 +138,7 @@ static void check_event(const struct expected_folder *u, const struct ctr_group 
     const struct expected_event *x = expected_find(u, g->name, e->label);
     struct ctr_event_code code = { 0 };
     char why[256] = "";
-    int err = ctr_event_encode(e->name, &code, why, sizeof why);
+    int err = ctr_event_encode(e->name, &code, SIM_WHY(why));
 
     if (!test_check(x != NULL, "%s:%u: no expected code is known for '%s'", g->path, e->line, e->label))
         return;
@@ -159,7 +158,7 @@ static void check_set(const struct expected_folder *u, const struct ctr_group *g
     for (size_t i = 0; i < g->n_events; i++) {
         struct ctr_event_code code = { 0 };
 
-        if (g->event[i].set == set && !ctr_event_encode(g->event[i].name, &code, NULL, 0))
+        if (g->event[i].set == set && !ctr_event_encode(g->event[i].name, &code, SIM_NO_WHY))
             n_on_counter[code.config >> 16 & 15]++;
     }
     for (unsigned c = 0; expected_is_power(u) && c < 16; c++)
@@ -206,7 +205,7 @@ static void check_group(const struct expected_folder *u, const char *name)
     struct ctr_group *g;
     char why[512];
 
-    if (!test_check(!ctr_group_find(&g, groups_dir, u->name, name, why, sizeof why), "%s", why))
+    if (!test_check(!ctr_group_find(&g, groups_dir, u->name, name, SIM_WHY(why)), "%s", why))
         return;
     CU_ASSERT_STRING_EQUAL(g->uarch, u->name);
     CU_ASSERT_STRING_EQUAL(g->name, name);
@@ -230,7 +229,7 @@ static unsigned check_folder(const struct expected_folder *u)
     for (size_t i = 0; i < COUNT(groups); i++) {
         struct ctr_group *g;
 
-        if (ctr_group_find(&g, groups_dir, u->name, groups[i], NULL, 0) == -ENOENT)
+        if (ctr_group_find(&g, groups_dir, u->name, groups[i], SIM_NO_WHY) == -ENOENT)
             continue;
         ctr_group_free(g);
         check_group(u, groups[i]);
@@ -262,13 +261,13 @@ static void test_event_names(void)
     struct ctr_event_code code = { 0 };
     char why[256];
 
-    CU_ASSERT_EQUAL(ctr_event_encode("r0x10340000001c040", &code, why, sizeof why), 0);
+    CU_ASSERT_EQUAL(ctr_event_encode("r0x10340000001c040", &code, SIM_WHY(why)), 0);
     CU_ASSERT(code.type == RAW_EVENT && code.config == 0x10340000001c040 && !code.counts_kernel);
-    CU_ASSERT_EQUAL(ctr_event_encode("r0xfg", &code, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(ctr_event_encode("r0xfg", &code, SIM_WHY(why)), -EINVAL);
     CU_ASSERT_STRING_EQUAL(why, "raw code is not r0x and up to 16 hexadecimal digits, 'r0xfg'");
-    CU_ASSERT_EQUAL(ctr_event_encode("clx::NO_SUCH_EVENT", &code, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(ctr_event_encode("clx::NO_SUCH_EVENT", &code, SIM_WHY(why)), -EINVAL);
     test_check(!strncmp(why, "libpfm4 ", 8) && strstr(why, "event not found, 'clx::NO_SUCH_EVENT'"), "'%s'", why);
-    CU_ASSERT_EQUAL(ctr_event_encode("clx::MEM_LOAD_RETIRED:L9_MISS", &code, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(ctr_event_encode("clx::MEM_LOAD_RETIRED:L9_MISS", &code, SIM_WHY(why)), -EINVAL);
     CU_ASSERT_PTR_NULL(getenv("LIBPFM_ENCODE_INACTIVE")); /* the library puts the environment back */
 }
 

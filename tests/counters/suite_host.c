@@ -52,14 +52,14 @@ static void *pin_here(void *unused)
     (void)unused;
     CU_ASSERT_EQUAL(ctr_pin_state(&before), 0);
     CU_ASSERT(before.n_allowed >= 1 && before.core >= 0);
-    CU_ASSERT_EQUAL(ctr_pin(1 << 19, &core, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(ctr_pin(1 << 19, &core, SIM_WHY(why)), -EINVAL);
     CU_ASSERT_STRING_EQUAL(why, "this thread is not allowed on core 524288");
-    CU_ASSERT_EQUAL(ctr_pin(-2, &core, why, sizeof why), -EINVAL);
+    CU_ASSERT_EQUAL(ctr_pin(-2, &core, SIM_WHY(why)), -EINVAL);
     CU_ASSERT(!ctr_pin_state(&after) && after.n_allowed == before.n_allowed && core == -7);
-    test_check(!ctr_pin(before.first_allowed, &core, why, sizeof why), "%s", why);
+    test_check(!ctr_pin(before.first_allowed, &core, SIM_WHY(why)), "%s", why);
     CU_ASSERT(!ctr_pin_state(&after));
     CU_ASSERT(after.n_allowed == 1 && after.core == before.first_allowed && core == before.first_allowed);
-    CU_ASSERT(!ctr_pin(-1, &core, why, sizeof why) && core == before.first_allowed);
+    CU_ASSERT(!ctr_pin(-1, &core, SIM_WHY(why)) && core == before.first_allowed);
     return NULL;
 }
 

@@ -408,12 +408,12 @@ static void results_read_back(void)
 
     CU_ASSERT_FATAL(a != NULL);
     fill_result(a);
-    CU_ASSERT(watch_result_write(a, scratch_path("r"), why, sizeof why) == 0);
-    test_check(watch_result_read(b, scratch_path("r"), why, sizeof why) == 0, "%s", why);
+    CU_ASSERT(watch_result_write(a, scratch_path("r"), SIM_WHY(why)) == 0);
+    test_check(watch_result_read(b, scratch_path("r"), SIM_WHY(why)) == 0, "%s", why);
     CU_ASSERT(memcmp(a, b, sizeof *a) == 0);
-    CU_ASSERT(watch_result_write(a, "/no/such/folder/r", why, sizeof why) == -ENOENT);
+    CU_ASSERT(watch_result_write(a, "/no/such/folder/r", SIM_WHY(why)) == -ENOENT);
     CU_ASSERT(strstr(why, "/no/such/folder/r") != NULL);
-    CU_ASSERT(watch_result_read(b, "/no/such/file", why, sizeof why) == -ENOENT);
+    CU_ASSERT(watch_result_read(b, "/no/such/file", SIM_WHY(why)) == -ENOENT);
     free(a);
 }
 
@@ -430,17 +430,17 @@ static void broken_results_are_refused(void)
         fill_result(r);
         r->n_outside = broken == 0 ? WATCH_MAX_OUTSIDE + 1 : 1;
         r->buffer[0].tag = broken == 1 ? SIM_USUAL_TAGS : 0;
-        CU_ASSERT(watch_result_write(r, scratch_path("r"), why, sizeof why) == 0);
+        CU_ASSERT(watch_result_write(r, scratch_path("r"), SIM_WHY(why)) == 0);
         if (broken == 2)
             CU_ASSERT(truncate(scratch_path("r"), (off_t)sizeof *r) == 0);
         if (broken == 3 && (file = fopen(scratch_path("r"), "ab"))) {
             fputc(0, file);
             fclose(file);
         }
-        CU_ASSERT(watch_result_read(r, scratch_path("r"), why, sizeof why) == -EINVAL);
+        CU_ASSERT(watch_result_read(r, scratch_path("r"), SIM_WHY(why)) == -EINVAL);
         test_check(strstr(why, "no whole result") != NULL, "%d: %s", broken, why);
     }
-    CU_ASSERT(watch_result_read(r, scratch_text("r", "observation 2\nend\n"), why, sizeof why) == -EINVAL);
+    CU_ASSERT(watch_result_read(r, scratch_text("r", "observation 2\nend\n"), SIM_WHY(why)) == -EINVAL);
     free(r);
 }
 

@@ -94,21 +94,21 @@ static bool agree(const void *touches, const uint64_t *count)
 }
 
 /* Counts accesses to 4 or 8 bytes at an aligned address: all, and the writes. Returns 0 or a reason. */
-static int watched(struct work *x, const struct touches *want, uint64_t count[2], char *why, size_t why_bytes)
+static int watched(struct work *x, const struct touches *want, uint64_t count[2], struct sim_why why)
 {
     const struct ctr_watch_point point[2] = {
         { conv_in_ptr(want->addr), want->bytes, CTR_WATCH_READS_AND_WRITES },
         { conv_in_ptr(want->addr), want->bytes, CTR_WATCH_WRITES },
     };
     struct ctr_watch *w;
-    int err = ctr_watch_open(&w, point, 2, why, why_bytes);
+    int err = ctr_watch_open(&w, point, 2, why);
 
     if (err)
         return err;
     err = watch_until(w, do_work, x, agree, want, count);
     ctr_watch_close(w);
     if (err)
-        snprintf(why, why_bytes, "watching failed with %d", err);
+        sim_fail(why, err, "watching failed with %d", err);
     return err;
 }
 
@@ -132,7 +132,7 @@ static bool check_elements(run_fn run, const struct conv_plan *plan, const struc
             continue;
         want = replayed(plan, tensor[i], index);
         want.addr = t.bind.addr[tensor[i]] + index * sizeof(float);
-        err = watched(&work, &want, got, why, sizeof why);
+        err = watched(&work, &want, got, SIM_WHY(why));
         if (err)
             test_skip("%s", why);
         else
@@ -198,7 +198,7 @@ static struct conv_problem openblas_problem(void)
 
     if (!rng_below(3))
         p.r = p.s = 1, p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0, p.c *= 8;
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     return p;
 }
 
@@ -209,7 +209,7 @@ static void openblas_touches_elements_as_replayed(void)
     struct conv_blas blas;
     char why[256];
 
-    if (conv_blas_load(&blas, CONV_REASON(why))) {
+    if (conv_blas_load(&blas, SIM_WHY(why))) {
         test_skip("%s", why);
         return;
     }
@@ -243,7 +243,7 @@ static bool check_call(const struct conv_ukr *u, const struct conv_ukr_args *a, 
 
     sim_expander_init(&expander, count_touch, &want);
     u->emit(u, a, &expander.sink);
-    if (watched(&work, &want, got, why, sizeof why)) {
+    if (watched(&work, &want, got, SIM_WHY(why))) {
         test_skip("%s", why);
         return false;
     }

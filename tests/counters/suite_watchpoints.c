@@ -39,7 +39,7 @@ static void touch(struct watched *w, unsigned n_loads, unsigned n_stores)
 static bool open_watch(struct ctr_watch **watch, const struct ctr_watch_point *point, size_t n)
 {
     char why[512] = "";
-    int err = ctr_watch_open(watch, point, n, why, sizeof why);
+    int err = ctr_watch_open(watch, point, n, SIM_WHY(why));
 
     if (!err)
         return true;
@@ -198,7 +198,7 @@ static void test_bad_watches(void)
     for (size_t i = 0; i < COUNT(bad); i++) {
         struct ctr_watch *w = (struct ctr_watch *)(uintptr_t)bytes;
         char why[512] = "";
-        int err = ctr_watch_open(&w, &bad[i].point, bad[i].n, why, sizeof why);
+        int err = ctr_watch_open(&w, &bad[i].point, bad[i].n, SIM_WHY(why));
 
         test_check(err == -EINVAL && !w && !strncmp(why, bad[i].why, strlen(bad[i].why)), "error %d, '%s', not '%s'",
                    err, why, bad[i].why);
@@ -217,7 +217,7 @@ static void test_too_many_watches(void)
         points[i] = (struct ctr_watch_point){ &x[i], 8, CTR_WATCH_WRITES };
     if (!open_watch(&all, points, CTR_MAX_WATCHES))
         return;
-    CU_ASSERT_EQUAL(ctr_watch_open(&one, &extra, 1, why, sizeof why), -ENOSPC);
+    CU_ASSERT_EQUAL(ctr_watch_open(&one, &extra, 1, SIM_WHY(why)), -ENOSPC);
     CU_ASSERT_PTR_NOT_NULL(strstr(why, "no debug register left"));
     ctr_watch_close(all);
     if (open_watch(&one, &extra, 1)) /* closing gave the registers back */

@@ -92,7 +92,7 @@ void observed_plan(struct observed_layer *l, const struct observed_place *p, str
     unsigned algos;
 
     *l = (struct observed_layer){ .layer = { .name = name, .problem = problem } };
-    CU_ASSERT_FATAL(conv_problem_finish(&l->layer.problem, why.text, sizeof why.text) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&l->layer.problem, SIM_WHY(why.text)) == 0);
     CU_ASSERT_FATAL(sim_machine_read(&l->setup.machine, p->machine, why.text, sizeof why.text) == 0);
     CU_ASSERT_FATAL(exp_algo_select(algo, &algos, &why) == 0);
     l->setup.packs_filters = packs_filters;
@@ -223,7 +223,7 @@ void observed_check_stream(const struct observed_place *p, struct conv_problem p
     if (err && is_unknown_core(p, &why)) {
         test_skip("%s", why.text);
     } else if (test_check(err == 0, "%s", why.text)) {
-        test_check(watch_list_read(&seen, scratch_path("t"), why.text, sizeof why.text) == 0, "%s", why.text);
+        test_check(watch_list_read(&seen, scratch_path("t"), SIM_WHY(why.text)) == 0, "%s", why.text);
         conv_replay_init(&replay, &l.plan, &replayed.expander.sink);
         replay.bind = observed_binding(&l.plan, r);
         CU_ASSERT(conv_nest_run(&l.plan, &replay.base) == 0);

@@ -106,7 +106,7 @@ static struct conv_layer_plan plan_of(struct conv_problem p, enum csa_schedule s
     struct csa_tiling t;
     char why[128];
 
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     t = csa_analyse(&p, &caches, u->n_win, u->n_f, schedule);
     CU_ASSERT_FATAL(conv_plan_sconv_with(&n.plan, &p, u, &t, &options) == 0);
     return n;

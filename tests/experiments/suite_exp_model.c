@@ -597,7 +597,7 @@ static void test_smaller_layers(void)
             struct conv_problem finished = small;
             char why[200];
 
-            CU_ASSERT_EQUAL(conv_problem_finish(&finished, why, sizeof why), 0);
+            CU_ASSERT_EQUAL(conv_problem_finish(&finished, SIM_WHY(why)), 0);
             CU_ASSERT_EQUAL(finished.p, small.p);
             CU_ASSERT_EQUAL(finished.q, whole.q);
             CU_ASSERT(most[i] < 40 || conv_macs(&small) <= 1e6 * most[i]);
@@ -626,7 +626,7 @@ static void test_what_is_halved(void)
     CU_ASSERT_EQUAL(large.k, 64);
     CU_ASSERT_EQUAL(deep.p, 14); /* 14 of 14, 512 filters */
     CU_ASSERT_EQUAL(deep.k, 256);
-    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&strided, text, sizeof text), 0);
+    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&strided, SIM_WHY(text)), 0);
     layer.problem = strided;
     exp_model_limit(&m, conv_macs(&strided));
     exp_model_say_smaller(&m, text, sizeof text);

@@ -171,7 +171,7 @@ static struct conv_problem random_problem(void)
 
         p.c = p.groups * (1 + rng_below(20));
         p.k = p.groups * (1 + rng_below(20));
-        if (!conv_problem_finish(&p, NULL, 0))
+        if (!conv_problem_finish(&p, SIM_NO_WHY))
             return p;
     }
 }

@@ -20,7 +20,7 @@ static struct conv_problem layer_of(size_t c, size_t h, size_t w, size_t k, size
                               PADDING(filter / 2, filter / 2, filter / 2, filter / 2), UNIT_STEPS, .groups = 1 };
     char line[256];
 
-    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&p, line, sizeof line), 0);
+    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&p, SIM_WHY(line)), 0);
     return p;
 }
 
@@ -42,7 +42,7 @@ static struct conv_problem random_layer(void)
         p.pad_left = rng_below(3);
         p.pad_bottom = rng_below(3);
         p.pad_right = rng_below(3);
-    } while (conv_problem_finish(&p, line, sizeof line));
+    } while (conv_problem_finish(&p, SIM_WHY(line)));
     return p;
 }
 

@@ -54,7 +54,7 @@ static struct conv_problem draw_layer(void)
     p.pad_bottom = pick(0, p.r - 1);
     p.pad_left = pick(0, p.s - 1);
     p.pad_right = pick(0, p.s - 1);
-    CU_ASSERT_EQUAL(conv_problem_finish(&p, why.text, sizeof why.text), 0);
+    CU_ASSERT_EQUAL(conv_problem_finish(&p, SIM_WHY(why.text)), 0);
     return p;
 }
 
@@ -558,7 +558,7 @@ static void parts_stand_for_the_whole(void)
     struct lift_replayed part[POINTS], whole[POINTS];
     uint64_t state = rng_u64();
 
-    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&layer, why.text, sizeof why.text), 0);
+    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&layer, SIM_WHY(why.text)), 0);
     CU_ASSERT_EQUAL_FATAL(lift_space_new(&space, &layer, &lift_usual_limits, "pad_y=0,pad_x=0,flags=0", &why), 0);
     for (size_t i = 0; i < POINTS; i++)
         lift_draw(space, &state, &p[i]);

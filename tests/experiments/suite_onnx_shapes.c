@@ -152,7 +152,7 @@ static void check_problem(struct onnx_writer *w, const struct conv_problem *expe
     struct conv_problem p, e = *expected;
     struct exp_why why = { "" };
 
-    CU_ASSERT_EQUAL(conv_problem_finish(&e, why.text, sizeof why.text), 0);
+    CU_ASSERT_EQUAL(conv_problem_finish(&e, SIM_WHY(why.text)), 0);
     test_check(!onnx_conv_problem(g, &g->node[0], &p, &why) && conv_problem_equal(&p, &e), "another shape; %s",
                why.text);
     onnx_free(g);

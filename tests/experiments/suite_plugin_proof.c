@@ -48,7 +48,7 @@ static struct conv_problem draw_problem(void)
                                    .dilation_h = draw(1, 3),
                                    .dilation_w = draw(1, 3),
                                    .groups = groups };
-    } while (conv_problem_finish(&p, why, sizeof why));
+    } while (conv_problem_finish(&p, SIM_WHY(why)));
     return p;
 }
 

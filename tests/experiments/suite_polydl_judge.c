@@ -85,7 +85,7 @@ static void make_layers(struct bench *b)
         *p = (struct conv_problem){ .n = 1, .c = 16 + 16 * (shape % 4), .h = 4 + shape, .w = 4 + shape, .k = 32 };
         p->r = p->s = 1 + 2 * (shape % 2);
         p->stride_h = p->stride_w = p->dilation_h = p->dilation_w = p->groups = 1;
-        CU_ASSERT_EQUAL_FATAL(conv_problem_finish(p, why.text, sizeof why.text), 0);
+        CU_ASSERT_EQUAL_FATAL(conv_problem_finish(p, SIM_WHY(why.text)), 0);
         snprintf(b->name[i], sizeof b->name[i], "layer_%02zu", i);
         b->layer[i] = (struct exp_polydl_layer){ .model = i < 10 ? "one" : "two", .name = b->name[i], .flops = 1e6 };
         b->layer[i].source = (struct exp_variant_source){ .problem = p, .n_images = 1 };

@@ -36,7 +36,7 @@ static struct conv_problem random_problem(void)
                                   DILATIONS(1, 1),
                                   .groups = 1 };
 
-        if (!conv_problem_finish(&p, why, sizeof why))
+        if (!conv_problem_finish(&p, SIM_WHY(why)))
             return p;
     }
 }
@@ -336,7 +336,7 @@ static struct conv_problem plain_problem(size_t c, size_t k, size_t size, size_t
     struct conv_problem p = { IMAGES(1, c, size, size), FILTERS(k, taps, taps),
                               PADDING(taps / 2, taps / 2, taps / 2, taps / 2), UNIT_STEPS, .groups = 1 };
 
-    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&p, NULL, 0), 0);
+    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&p, SIM_NO_WHY), 0);
     return p;
 }
 

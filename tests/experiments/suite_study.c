@@ -73,7 +73,7 @@ static void test_counts(void)
     struct csa2_work work;
     char why[256];
 
-    CU_ASSERT_FATAL(!conv_problem_finish(&p, why, sizeof why));
+    CU_ASSERT_FATAL(!conv_problem_finish(&p, SIM_WHY(why)));
     is = csa2_tiling(&p, ukr, CSA_IS, 99, 99, 99);
     ws = csa2_tiling(&p, ukr, CSA_WS, 8, 3, 1);
     CU_ASSERT(is.n_c == 16 && is.k2 == 2 && is.k3 == 4 && is.channel_sets == 1 && is.in_tiles == 4 && is.f_tiles == 2);
@@ -108,7 +108,7 @@ static void test_groups(void)
     four.groups = 2;
     four.c *= 2;
     four.k *= 2;
-    CU_ASSERT_FATAL(!conv_problem_finish(&one, why, sizeof why) && !conv_problem_finish(&four, why, sizeof why));
+    CU_ASSERT_FATAL(!conv_problem_finish(&one, SIM_WHY(why)) && !conv_problem_finish(&four, SIM_WHY(why)));
     t = csa2_tiling(&one, ukr, CSA_WS, 4, 1, 1);
     CU_ASSERT_DOUBLE_EQUAL(csa2_predict(&four, &t, ukr, &m, CSA2_COLD), 4 * csa2_predict(&one, &t, ukr, &m, CSA2_COLD),
                            1e-6);

@@ -592,11 +592,11 @@ static void computers_find_their_files(void)
         m.level[2].n_sets /= 2;
         n_sets = m.level[2].n_sets;
         h.seen = shown(&m, 3);
-        CU_ASSERT_FATAL(!sim_here_find(&h, NULL, EXP_MACHINES_DIR, why.text, sizeof why.text));
+        CU_ASSERT_FATAL(!sim_here_find(&h, NULL, EXP_MACHINES_DIR, SIM_WHY(why.text)));
         test_check(!strcmp(h.origin, computers[i].origin) && strstr(h.source, computers[i].words), "%zu: '%s': %s", i,
                    h.origin, h.source);
         CU_ASSERT(strstr(h.source, "latencies not measured, make calibrate does; ") == h.source);
-        CU_ASSERT_FATAL(!sim_here_machine(&h, &m, why.text, sizeof why.text));
+        CU_ASSERT_FATAL(!sim_here_machine(&h, &m, SIM_WHY(why.text)));
         CU_ASSERT_EQUAL(m.level[2].n_sets, n_sets);
         if (*h.origin) {
             CU_ASSERT_FATAL(!sim_machine_read(&file, h.origin, why.text, sizeof why.text));
@@ -644,14 +644,14 @@ static void every_cpu_has_one_file(void)
     for (size_t i = 0; i < COUNT(pairs); i++) {
         struct ctr_cpu group;
 
-        CU_ASSERT_FATAL(!ctr_cpu_read(&group, CTR_GROUPS_DIR, pairs[i].group, why.text, sizeof why.text));
+        CU_ASSERT_FATAL(!ctr_cpu_read(&group, CTR_GROUPS_DIR, pairs[i].group, SIM_WHY(why.text)));
         for (size_t k = 0; k < group.n_models; k++) {
             const struct ctr_models *m = &group.model[k];
             struct sim_host_cpu cpu = { .family = m->family, .model = m->last, .stepping = m->first_stepping };
             struct served s = { &cpu, pairs[i].file, 0 };
 
             snprintf(cpu.vendor, sizeof cpu.vendor, "%s", m->vendor);
-            CU_ASSERT(!sim_machines_each(EXP_MACHINES_DIR, count_file, &s, why.text, sizeof why.text));
+            CU_ASSERT(!sim_machines_each(EXP_MACHINES_DIR, count_file, &s, SIM_WHY(why.text)));
             test_check(s.n == 1, "%zu files serve the CPUs of %s", s.n, pairs[i].group);
         }
     }

@@ -75,7 +75,7 @@ struct conv_problem kcheck_random_problem(void)
             p.r = p.s = p.stride_h = p.stride_w = 1, p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
         if (depthwise)
             p.groups = p.c, p.k = p.c * PICK(1, 2);
-        if (!conv_problem_finish(&p, why, sizeof why))
+        if (!conv_problem_finish(&p, SIM_WHY(why)))
             return p;
     }
 }
@@ -131,14 +131,14 @@ static void add_openblas(struct kcheck_ukrs *all)
 {
     struct conv_blas blas;
     char why[256];
-    bool is_loaded = !conv_blas_load(&blas, CONV_REASON(why));
+    bool is_loaded = !conv_blas_load(&blas, SIM_WHY(why));
 
     assert(conv_gemm_core_count() <= sizeof all->openblas / sizeof all->openblas[0]);
     assert(all->n + conv_gemm_core_count() <= sizeof all->ukr / sizeof all->ukr[0]);
     for (size_t i = 0; i < conv_gemm_core_count(); i++) {
         const struct conv_gemm_core *core = conv_gemm_core_at(i);
         struct conv_blas_parts parts;
-        bool is_there = is_loaded && !conv_blas_parts_find(&parts, &blas, core->name, CONV_REASON(why));
+        bool is_there = is_loaded && !conv_blas_parts_find(&parts, &blas, core->name, SIM_WHY(why));
 
         conv_blas_ukr_init(&all->openblas[i], &core->ukr, is_there ? parts.kernel : NULL);
         all->ukr[all->n++] = &all->openblas[i].ukr;

@@ -285,7 +285,7 @@ bool shape_check(struct shape_check *check, const struct conv_problem *fields, s
 {
     struct conv_problem p = *fields;
     char why[512] = "";
-    int err = conv_problem_finish(&p, why, sizeof why);
+    int err = conv_problem_finish(&p, SIM_WHY(why));
 
     *check = (struct shape_check){ .is_accepted = !err };
     if (err)

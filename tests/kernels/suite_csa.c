@@ -23,7 +23,7 @@ static struct conv_problem small_pointwise(void)
     struct conv_problem p = { IMAGES(1, 4, 8, 8), FILTERS(8, 1, 1), UNIT_STEPS, .groups = 1 };
     char why[128];
 
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     return p;
 }
 
@@ -82,7 +82,7 @@ static void channel_sets_and_groups_scale(void)
     p.c *= 2;
     p.k *= 2;
     p.groups = 2;
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     two = csa_analyse(&p, &c, 4, 2, CSA_IS);
     CU_ASSERT(close_to(two.dram_lines, 36) && close_to(two.l2_lines, 60));
 }

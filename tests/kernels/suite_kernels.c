@@ -86,7 +86,7 @@ static struct conv_problem random_walk(void)
         p.stride_h = p.stride_w = 1;
         p.pad_left = (size_t)rng_below((uint32_t)((p.s - 1) * p.dilation_w) + 1);
         p.pad_right = (p.s - 1) * p.dilation_w - p.pad_left;
-        if (!conv_problem_finish(&p, why, sizeof why))
+        if (!conv_problem_finish(&p, SIM_WHY(why)))
             return p;
     }
 }
@@ -134,7 +134,7 @@ static void tuned_equals_naive(void)
         if (round % 2) { /* in place */
             p.r = p.s = p.stride_h = p.stride_w = 1;
             p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
-            CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+            CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
         }
         for (unsigned isa = 0; isa < CPU_N_ISAS; isa++) {
             if (conv_ukr_runs(conv_ukr_of((enum cpu_isa)isa)))
@@ -152,7 +152,7 @@ static struct conv_problem with_groups(struct conv_problem p)
     p.groups = (size_t)rng_range(1, 40);
     p.c = p.groups * per_group[rng_below(5)];
     p.k = p.groups * per_group[rng_below(5)];
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     return p;
 }
 
@@ -203,7 +203,7 @@ static void base_equals_naive(void)
     struct conv_blas blas;
     char why[256];
 
-    if (conv_blas_load(&blas, CONV_REASON(why))) {
+    if (conv_blas_load(&blas, SIM_WHY(why))) {
         test_skip("%s", why);
         return;
     }
@@ -235,7 +235,7 @@ static void openblas_runs_the_core_for_this_cpu(void)
         test_skip("no core is known to be the best for this CPU");
         return;
     }
-    if (conv_blas_load(&blas, CONV_REASON(why))) {
+    if (conv_blas_load(&blas, SIM_WHY(why))) {
         test_skip("%s", why);
         return;
     }

@@ -234,7 +234,7 @@ static void walked_tiles_are_those_worked_out_by_hand(void)
 
         p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
         p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 1;
-        CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+        CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
         t = nest_random_tiling(&p, u);
         CU_ASSERT_FATAL(
             conv_plan_sconv_with(&plan, &p, u, &t, &(struct conv_sconv_options){ .reads_in_place = true }) == 0);
@@ -279,7 +279,7 @@ static void gemm_blocks_as_openblas_does(void)
     struct conv_plan plan;
     char why[128];
 
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, core, &core->ukr) == 0);
     CU_ASSERT_FATAL(conv_nest_run(&plan, &r.base) == 0);
     /* Reduction 1152 = 448 + 352 + 352; windows 3136 = 7 * 448; filters 512 = 42 * 12 + 4 + 4 per reduction block. */
@@ -304,7 +304,7 @@ static void dead_rows_are_those_worked_out_by_hand(void)
 
         p.stride_h = p.stride_w = p.groups = 1;
         p.dilation_h = p.dilation_w = p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = dilation;
-        CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+        CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
         for (size_t row = 0; row < 4; row++) {
             struct conv_dead_rows d = conv_dead_rows(&p, row * 16, 16);
 

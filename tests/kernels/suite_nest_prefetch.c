@@ -84,7 +84,7 @@ static void check_prefetches(const struct conv_ukr *u)
         struct tally a;
         char why[128];
 
-        CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+        CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
         CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
         a = tally_of(&plan);
         CU_ASSERT(a.n[CONV_OUTPUT][CONV_PHASE_UKR][SIM_PREFETCH] == tiles * 2 * 24);
@@ -115,7 +115,7 @@ static void check_filters_ahead(const struct conv_ukr *u)
     struct conv_plan plan;
     char why[128];
 
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
     CU_ASSERT(tally_of(&plan).n[CONV_PACKED_FILTER][CONV_PHASE_UKR][SIM_PREFETCH] == 2 * 24);
 }

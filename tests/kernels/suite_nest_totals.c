@@ -65,7 +65,7 @@ static struct conv_problem random_pointwise(void)
 
     p.r = p.s = p.stride_h = p.stride_w = 1;
     p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     return p;
 }
 

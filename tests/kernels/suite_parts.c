@@ -184,7 +184,7 @@ static void halves_are_those_worked_out_by_hand(void)
 
     p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
     p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 1;
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     CU_ASSERT_FATAL(conv_plan_gemm(&whole, &p, core, &core->ukr) == 0);
     part = conv_part_whole(&p);
     for (size_t i = 0; i < COUNT(want); i++)

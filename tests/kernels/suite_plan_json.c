@@ -44,7 +44,7 @@ static char *text_of(const struct conv_layer_plan *n)
 
 static int read_text(struct conv_layer_plans *plans, const char *text, char why[512])
 {
-    return conv_plans_read(plans, scratch_text("plan.json", text), NULL, why, 512);
+    return conv_plans_read(plans, scratch_text("plan.json", text), NULL, (struct sim_why){ why, 512 });
 }
 
 static bool same_plan(const struct conv_plan *a, const struct conv_plan *b)
@@ -223,7 +223,7 @@ static void files_that_are_no_plans_are_refused(void)
     refused("{\"schema\": \"sconv-plan/1\", \"plans\": [{\"tile\": {}}]}", "unknown section 'tile'");
     refused("{\"schema\": \"sconv-plan/1\", \"plans\": [{\"tiling\": {\"nc\": 1}}]}", "unknown key 'tiling.nc'");
     refused("{\"schema\": \"sconv-plan/1\", \"schema\": \"sconv-plan/1\"}", "duplicate");
-    CU_ASSERT(conv_plans_read(&plans, scratch_path("none.json"), NULL, why, sizeof why) == -ENOENT);
+    CU_ASSERT(conv_plans_read(&plans, scratch_path("none.json"), NULL, SIM_WHY(why)) == -ENOENT);
 }
 
 /* A JSON library without memory for the n-th wish, and for all later wishes. */

@@ -41,7 +41,7 @@ static void plans_describe_themselves(void)
     char text[512], cut[10];
     size_t n, out_h, out_w;
 
-    CU_ASSERT_FATAL(conv_problem_finish(&p, text, sizeof text) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(text)) == 0);
     chosen = chosen_for(&p, toy);
     shape = sconv_shape_of(&p);
     CU_ASSERT_FATAL(sconv_plan_create(&plan, &shape, m, weights, &o) == 0);
@@ -90,7 +90,7 @@ static void plans_are_told_to_compilers(void)
     char text[8192], why[512];
     size_t n;
 
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     shape = sconv_shape_of(&p);
     chosen = chosen_for(&p, toy);
     for (int planner = SCONV_PAPER; planner <= SCONV_TUNED; planner++) {
@@ -98,8 +98,8 @@ static void plans_are_told_to_compilers(void)
 
         CU_ASSERT_FATAL(sconv_plan_json(&shape, m, (enum sconv_planner)planner, text, sizeof text, &n) == 0);
         CU_ASSERT_EQUAL(n, strlen(text));
-        CU_ASSERT_FATAL(test_check(conv_plans_read(&plans, scratch_text("plan.json", text), NULL, why, sizeof why) == 0,
-                                   "%s", why));
+        CU_ASSERT_FATAL(
+            test_check(conv_plans_read(&plans, scratch_text("plan.json", text), NULL, SIM_WHY(why)) == 0, "%s", why));
         CU_ASSERT(plans.n == 1 && plans.plan[0].plan.ukr == ukr && conv_problem_equal(&plans.plan[0].plan.problem, &p));
         CU_ASSERT_EQUAL(plans.plan[0].plan.sconv.options.prefetches,
                         planner == SCONV_TUNED && chosen.sconv.options.prefetches);

@@ -98,7 +98,7 @@ static void every_limit_is_told_with_its_fields(void)
 
         for (size_t f = 0; f < CONV_N_FIELDS; f++)
             conv_field_set(&p, f, refused[i].value[f]);
-        err = conv_problem_finish(&p, why, sizeof why);
+        err = conv_problem_finish(&p, SIM_WHY(why));
         test_check(err == refused[i].err && strstr(why, refused[i].why), "%d, '%s' instead of '%s'", err, why,
                    refused[i].why);
     }
@@ -134,7 +134,7 @@ static void rows_of_more_than_2_to_the_32_are_replayed_whole(void)
     struct store_counter lowered = { .sink.accept = count_stores }, cleared = { .sink.accept = count_stores };
     char why[512];
 
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     conv_im2col_emit(&(struct conv_im2col_args){ .p = &p }, &lowered.sink);
     CU_ASSERT_EQUAL(lowered.n_stores, 2 * conv_windows(&p));
     conv_zero_emit(&zero, &cleared.sink);

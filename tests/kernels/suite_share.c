@@ -68,7 +68,7 @@ static void shares_follow_the_cut(void)
     struct conv_plan plan;
     char why[512];
 
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     t = csa_analyse_in_place(&p, &caches, u->n_win, u->n_f, CSA_IS);
     CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &(struct conv_sconv_options){ .reads_in_place = true }) ==
                     0);
@@ -90,7 +90,7 @@ static void shares_are_even(void)
     const struct csa_caches caches = { .l1_bytes = 32768, .l2_bytes = 1 << 20, .l3_bytes = 1 << 24, .line_bytes = 64 };
     char why[512];
 
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     for (unsigned round = 0; round < 2 * CSA_N_SCHEDULES; round++) {
         const struct csa_tiling t = csa_analyse(&p, &caches, u->n_win, u->n_f, (enum csa_schedule)(round / 2));
         struct conv_plan plan;
@@ -126,7 +126,7 @@ static void shares_pack_what_they_read(void)
     const struct conv_ukr *u = conv_ukr_find("f32_16x24__avx512");
     char why[512];
 
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     for (int schedule = 0; schedule < CSA_N_SCHEDULES; schedule++) {
         const struct csa_tiling t = csa_analyse(&p, &caches, u->n_win, u->n_f, (enum csa_schedule)schedule);
         struct counter c = { .base.step = count_packed };
@@ -157,7 +157,7 @@ static void shares_by_filters_pack_twice(void)
     struct conv_plan plan;
     char why[512];
 
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     t = csa_analyse_in_l1(&p, &caches, u->n_win, u->n_f, CSA_IS);
     for (int in_place = 0; in_place < 2; in_place++) {
         const struct conv_sconv_options options = { .reads_in_place = in_place };

@@ -98,7 +98,7 @@ static void work_is_counted_step_by_step(void)
 
     p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
     p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 1;
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     plan = plan_of(&p, CSA_IS, "f32_16x6__avx2");
     conv_replay_init(&r, &plan, &plain.sink);
     CU_ASSERT(conv_nest_run(&plan, &r.base) == 0);
@@ -128,7 +128,7 @@ static void pointwise_tiles_are_copies(void)
     char why[128];
 
     p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     plan = plan_of(&p, CSA_WS, "f32_16x6__avx2");
     CU_ASSERT(work_of(&plan, CONV_PHASE_PACK, CONV_WORK_TILE, &c) == 5);
     CU_ASSERT(work_of(&plan, CONV_PHASE_PACK, CONV_WORK_COPY, &c) +

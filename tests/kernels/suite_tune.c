@@ -15,7 +15,7 @@ static struct conv_problem layer(size_t c, size_t side, size_t k, size_t filter,
 
     p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
     p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = pad;
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     return p;
 }
 
@@ -82,7 +82,7 @@ static struct conv_problem grouped(size_t per_group, size_t groups, size_t side,
 
     p.groups = groups;
     p.stride_h = p.stride_w = stride;
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     return p;
 }
 

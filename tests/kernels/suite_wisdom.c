@@ -34,7 +34,7 @@ static struct conv_problem pointwise(size_t c, size_t side, size_t k)
     char why[128];
 
     p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
-    CU_ASSERT_FATAL(conv_problem_finish(&p, why, sizeof why) == 0);
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     return p;
 }
 
@@ -73,7 +73,7 @@ static struct conv_wisdom *wisdom_of(const char *path, bool *measures)
     struct conv_wisdom *w;
     char why[256];
 
-    CU_ASSERT_FATAL(conv_wisdom_start(&w, CONV_TUNE_MEASURE, path, measures, CONV_REASON(why)) == 0);
+    CU_ASSERT_FATAL(conv_wisdom_start(&w, CONV_TUNE_MEASURE, path, measures, SIM_WHY(why)) == 0);
     return w;
 }
 
@@ -191,14 +191,14 @@ static void writers_merge(void)
             char text[16];
 
             snprintf(text, sizeof text, "own%zu", i);
-            _exit(!w || conv_wisdom_import(w, odd_wisdom(text, &p), CONV_REASON(why)) ||
-                  conv_wisdom_export(w, path, CONV_REASON(why)));
+            _exit(!w || conv_wisdom_import(w, odd_wisdom(text, &p), SIM_WHY(why)) ||
+                  conv_wisdom_export(w, path, SIM_WHY(why)));
         }
     }
     for (int i = 0; i < 4; i++)
         CU_ASSERT(wait(&status) > 0 && status == 0);
     all = conv_wisdom_create();
-    CU_ASSERT_FATAL(all != NULL && conv_wisdom_import(all, path, CONV_REASON(why)) == 0);
+    CU_ASSERT_FATAL(all != NULL && conv_wisdom_import(all, path, SIM_WHY(why)) == 0);
     CU_ASSERT(conv_wisdom_count(all) == 4);
     conv_wisdom_release(all);
 }
@@ -225,13 +225,13 @@ static void bad_files_are_refused(void)
 
     CU_ASSERT_FATAL(w != NULL);
     for (size_t i = 0; i < COUNT(bad); i++) {
-        CU_ASSERT(conv_wisdom_import(w, scratch_text("bad", bad[i].text), CONV_REASON(why)) == -EINVAL);
+        CU_ASSERT(conv_wisdom_import(w, scratch_text("bad", bad[i].text), SIM_WHY(why)) == -EINVAL);
         test_check(strstr(why, bad[i].why) && !strchr(why, '\n'), "said '%s', not '%s'", why, bad[i].why);
-        CU_ASSERT(conv_wisdom_export(w, scratch_path("bad"), CONV_REASON(why)) == -EINVAL);
+        CU_ASSERT(conv_wisdom_export(w, scratch_path("bad"), SIM_WHY(why)) == -EINVAL);
         CU_ASSERT(conv_wisdom_count(w) == 0);
     }
-    CU_ASSERT(conv_wisdom_import(w, scratch_path("none"), CONV_REASON(why)) == -ENOENT && strstr(why, "none: "));
-    CU_ASSERT(conv_wisdom_export(w, "/nowhere/wisdom", CONV_REASON(why)) == -ENOENT);
+    CU_ASSERT(conv_wisdom_import(w, scratch_path("none"), SIM_WHY(why)) == -ENOENT && strstr(why, "none: "));
+    CU_ASSERT(conv_wisdom_export(w, "/nowhere/wisdom", SIM_WHY(why)) == -ENOENT);
     conv_wisdom_release(w);
 }
 
@@ -247,7 +247,7 @@ static void foreign_lines_are_kept(void)
     wisdom_key(&p, &caches, conv_ukr_best()->isa, key, sizeof key);
     snprintf(text, sizeof text,
              "sconv-wisdom 1\nother%s f32_16x24__ref packed is 5 1 2\n%s f32_9x9__new packed is 5 1 2\n", key, key);
-    CU_ASSERT(conv_wisdom_import(w, scratch_text("wisdom", text), CONV_REASON(why)) == 0);
+    CU_ASSERT(conv_wisdom_import(w, scratch_text("wisdom", text), SIM_WHY(why)) == 0);
     plan = plan_by(w, &p, false);
     CU_ASSERT(conv_wisdom_count(w) == 2 && replayed(&plan) == replayed(&model));
     conv_wisdom_release(w);
@@ -259,7 +259,7 @@ static void words_of_the_environment_are_checked(void)
     bool measures;
     char why[128];
 
-    CU_ASSERT(conv_wisdom_start(&w, "guess", "", &measures, CONV_REASON(why)) == -EINVAL && !w);
+    CU_ASSERT(conv_wisdom_start(&w, "guess", "", &measures, SIM_WHY(why)) == -EINVAL && !w);
     CU_ASSERT(strstr(why, "SCONV_TUNE is 'guess'") != NULL);
 }
 

@@ -70,7 +70,7 @@ static void check_limit(size_t i)
     char why[160];
 
     set_limit(limits[i].value);
-    CU_ASSERT(sim_cpu_is_limited() && !sim_cpu_check_limit(why, sizeof why) && sim_cpu_has(limits[i].isa));
+    CU_ASSERT(sim_cpu_is_limited() && !sim_cpu_check_limit(SIM_WHY(why)) && sim_cpu_has(limits[i].isa));
     for (unsigned wider = limits[i].isa + 1u; wider < CPU_N_ISAS; wider++)
         CU_ASSERT(!sim_cpu_has((enum cpu_isa)wider));
     CU_ASSERT(conv_ukr_best()->isa == limits[i].isa);
@@ -127,7 +127,7 @@ static void other_limits_are_refused(void)
     for (size_t i = 0; i < COUNT(never); i++) {
         set_limit(never[i]);
         snprintf(named, sizeof named, "CONV_CPU=%s: ", never[i]);
-        CU_ASSERT(sim_cpu_check_limit(why, sizeof why) == -EINVAL && !strncmp(why, named, strlen(named)));
+        CU_ASSERT(sim_cpu_check_limit(SIM_WHY(why)) == -EINVAL && !strncmp(why, named, strlen(named)));
         CU_ASSERT(strstr(why, "baseline") != NULL && conv_ukr_best()->isa == CPU_ISA_NONE);
         check_library(named);
     }
@@ -137,10 +137,10 @@ static void other_limits_are_refused(void)
         set_limit(NULL);
         executes = sim_cpu_has(limits[i].isa);
         set_limit(limits[i].value);
-        CU_ASSERT_EQUAL(sim_cpu_check_limit(why, sizeof why), executes ? 0 : -EINVAL);
+        CU_ASSERT_EQUAL(sim_cpu_check_limit(SIM_WHY(why)), executes ? 0 : -EINVAL);
     }
     set_limit("");
-    CU_ASSERT(!sim_cpu_is_limited() && !sim_cpu_check_limit(why, sizeof why));
+    CU_ASSERT(!sim_cpu_is_limited() && !sim_cpu_check_limit(SIM_WHY(why)));
     restore_limit();
 }
 

@@ -190,10 +190,10 @@ static void what_hwloc_hides_is_told(void)
         char why[MACHINE_WHY_BYTES] = "", source[256];
 
         setenv("HWLOC_SYNTHETIC", computers[i].synthetic, 1);
-        CU_ASSERT_FATAL(!sim_here_look(&h, why, sizeof why));
+        CU_ASSERT_FATAL(!sim_here_look(&h, SIM_WHY(why)));
         unsetenv("HWLOC_SYNTHETIC");
         serve(&h, ZEN4);
-        if (!test_check(!sim_here_machine(&h, &m, why, sizeof why), "%zu: %s", i, why))
+        if (!test_check(!sim_here_machine(&h, &m, SIM_WHY(why)), "%zu: %s", i, why))
             continue;
         sim_here_note(&h, &notes);
         test_check(!strcmp(notes.text, computers[i].notes), "%zu:\n%s, expected\n%s", i, notes.text,
@@ -212,7 +212,7 @@ static void a_level_takes_the_keys_of_its_name(void)
     char why[MACHINE_WHY_BYTES] = "";
 
     serve(&h, ZEN4);
-    CU_ASSERT_FATAL(!sim_here_machine(&h, &m, why, sizeof why) && m.n_levels == 2 && h.known.n_levels == 3);
+    CU_ASSERT_FATAL(!sim_here_machine(&h, &m, SIM_WHY(why)) && m.n_levels == 2 && h.known.n_levels == 3);
     CU_ASSERT(m.level[0].latency_cycles == h.known.level[0].latency_cycles);
     CU_ASSERT(m.level[1].latency_cycles == h.known.level[2].latency_cycles);
     CU_ASSERT(m.level[1].inclusion == SIM_EXCLUSIVE && !m.level[1].n_slices);
@@ -243,7 +243,7 @@ static void lines_are_guessed_from_those_beside(void)
         for (size_t k = 0; k < 3; k++)
             h.seen.cache[k] = (struct sim_host_cache){ true, (uint64_t)32768 << 4 * k, computers[i].told[k], 8 };
         serve(&h, computers[i].file);
-        CU_ASSERT_FATAL(!sim_here_machine(&h, &m, why, sizeof why) && m.n_levels == 3);
+        CU_ASSERT_FATAL(!sim_here_machine(&h, &m, SIM_WHY(why)) && m.n_levels == 3);
         sim_here_note(&h, &notes);
         for (size_t k = 0; k < 3; k++) {
             char words[32];
@@ -312,7 +312,7 @@ static void every_computer_is_a_machine(void)
 
         tell_anything(&h.seen);
         serve(&h, file < found.gl_pathc ? found.gl_pathv[file] : "");
-        err = sim_here_machine(&h, &m, why, sizeof why);
+        err = sim_here_machine(&h, &m, SIM_WHY(why));
         sim_here_note(&h, &notes);
         CU_ASSERT(strlen(notes.text) < sizeof notes.text - 256 && !strstr(notes.text, "\n\n"));
         n_made += !err;

@@ -464,7 +464,7 @@ static void find_openblas_ukr(struct exp_setup *s)
             : err    ? s->why_no_blas
                      : "this computer cannot execute the micro-kernel of the OpenBLAS core");
     if (!err)
-        err = conv_blas_parts_find(&parts, &s->blas, core->name, CONV_REASON(s->why_no_openblas_ukr));
+        err = conv_blas_parts_find(&parts, &s->blas, core->name, SIM_WHY(s->why_no_openblas_ukr));
     conv_blas_ukr_init(&s->openblas_ukr, &core->ukr, err ? NULL : parts.kernel);
 }
 
@@ -576,7 +576,7 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     s->caches = csa_caches_of(&s->machine, csa_default_share);
     find_clock(s);
     s->why_no_blas[0] = '\0';
-    if (conv_blas_load(&s->blas, CONV_REASON(s->why_no_blas)))
+    if (conv_blas_load(&s->blas, SIM_WHY(s->why_no_blas)))
         s->blas = (struct conv_blas){ 0 };
     err = choose_core(s, core_name, why);
     find_openblas_ukr(s);
@@ -593,7 +593,7 @@ int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, struc
 {
     assert(path);
     return conv_wisdom_start(&s->wisdom, measures ? CONV_TUNE_MEASURE : NULL, *path ? path : NULL, &s->measures,
-                             CONV_REASON(why->text));
+                             SIM_WHY(why->text));
 }
 
 /* Says how tuned SConv chooses the micro-kernel. */

@@ -36,7 +36,7 @@ int exp_phases_find_parts(struct conv_blas_parts *parts, const struct exp_setup 
     if (strcmp(s->core->name, s->blas.core))
         return exp_fail(why, -ENOENT, "OpenBLAS runs core %s and the plan is of core %s; CORE=%s plans for it",
                         s->blas.core, s->core->name, s->blas.core);
-    return conv_blas_parts_find(parts, &s->blas, s->blas.core, CONV_REASON(why->text));
+    return conv_blas_parts_find(parts, &s->blas, s->blas.core, SIM_WHY(why->text));
 }
 
 struct timed {

@@ -30,9 +30,9 @@ char *exp_machine_origin(const char *which)
 
 static int look_at_host(struct sim_here *h, const char *results, struct exp_why *why)
 {
-    int err = sim_here_look(h, why->text, sizeof why->text);
+    int err = sim_here_look(h, SIM_WHY(why->text));
 
-    return err ? err : sim_here_find(h, results, EXP_MACHINES_DIR, why->text, sizeof why->text);
+    return err ? err : sim_here_find(h, results, EXP_MACHINES_DIR, SIM_WHY(why->text));
 }
 
 static int find_host(struct sim_machine *m, const char *results, struct exp_why *why)
@@ -40,7 +40,7 @@ static int find_host(struct sim_machine *m, const char *results, struct exp_why 
     struct sim_here h;
     int err = look_at_host(&h, results, why);
 
-    return err ? err : sim_here_machine(&h, m, why->text, sizeof why->text);
+    return err ? err : sim_here_machine(&h, m, SIM_WHY(why->text));
 }
 
 /* Says that no machine has a name. Returns -ENOENT. */
@@ -143,7 +143,7 @@ int exp_machine_why_not_here(const struct sim_machine *m, struct exp_why *why)
     int err = look_at_host(&h, NULL, &reason);
 
     if (!err)
-        err = sim_here_machine(&h, &here, reason.text, sizeof reason.text);
+        err = sim_here_machine(&h, &here, SIM_WHY(reason.text));
     if (ctr_is_emulated())
         return exp_fail(why, -ENODEV, "times are an emulator's");
     if (err)
@@ -158,5 +158,5 @@ int exp_machine_why_not_here(const struct sim_machine *m, struct exp_why *why)
 int exp_machines_each(const char *folder, int (*visit)(void *ctx, const char *path, const struct sim_machine *m),
                       void *ctx, struct exp_why *why)
 {
-    return sim_machines_each(folder, visit, ctx, why->text, sizeof why->text);
+    return sim_machines_each(folder, visit, ctx, SIM_WHY(why->text));
 }

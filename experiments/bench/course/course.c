@@ -778,5 +778,5 @@ int exp_main_plans(struct exp_setup *s, const char *path, unsigned *algos, struc
     if (!*path)
         return *algos & noted ? exp_fail(why, -EINVAL, "ALGO=%s needs PLAN=file", exp_algo_noted()->name) : 0;
     *algos |= noted;
-    return conv_plans_read(&s->plans, path, &s->openblas_ukr.ukr, why->text, sizeof why->text);
+    return conv_plans_read(&s->plans, path, &s->openblas_ukr.ukr, SIM_WHY(why->text));
 }

@@ -299,7 +299,7 @@ int exp_options_parse(const struct exp_options_of *of, void *options, struct exp
         if (err)
             return err;
     }
-    if (sim_cpu_check_limit(why->text, sizeof why->text))
+    if (sim_cpu_check_limit(SIM_WHY(why->text)))
         return -EINVAL;
     return check_needs(&r, why);
 }

@@ -223,7 +223,7 @@ static int finish(struct exp_descriptor *d, struct sizes *s, struct exp_why *why
     if (err)
         return err;
     shape(p, s);
-    err = conv_problem_finish(p, why->text, sizeof why->text);
+    err = conv_problem_finish(p, SIM_WHY(why->text));
     if (!err && (p->p != s->axis[HEIGHT].value[OUT] || p->q != s->axis[WIDTH].value[OUT]))
         err = exp_fail(why, -EINVAL,
                        "the output is said to be %zux%zu, but is %zux%zu; padding that is negative is not supported",

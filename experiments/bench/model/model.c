@@ -309,7 +309,7 @@ static int set_batch(struct exp_model *m, unsigned batch, struct exp_why *why)
 
     for (size_t i = 0; i < m->n_layers && !err; i++) {
         m->layer[i].problem.n = batch;
-        err = conv_problem_finish(&m->layer[i].problem, reason.text, sizeof reason.text);
+        err = conv_problem_finish(&m->layer[i].problem, SIM_WHY(reason.text));
         if (err)
             exp_fail(why, err, "BATCH: layer '%.60s', %s", m->layer[i].name, reason.text);
     }

@@ -235,7 +235,7 @@ static int read_problem(struct conv_problem *p, const struct exp_table *t, const
         conv_field_set(p, i, from[i] == no_column ? conv_fields[i].fallback : size[i]);
     if (err)
         return err;
-    err = conv_problem_finish(p, reason, sizeof reason);
+    err = conv_problem_finish(p, SIM_WHY(reason));
     if (err)
         return exp_fail(why, err, "%s:%u: layer '%.60s', %s", t->path, t->line[row], name, reason);
     if ((from[FIELD_OF(p)] != no_column && size[FIELD_OF(p)] != p->p) ||

@@ -110,7 +110,7 @@ static const char counts_group[] = "CACHE"; /* of events: in the folder of the C
 /* A group of events, and how the group is opened. */
 struct events {
     int (*open)(struct ctr_counters *c, const struct ctr_source *source, const char *groups_dir, const char *uarch,
-                const char *group, char *why, size_t why_bytes);
+                const char *group, struct sim_why why);
     const struct ctr_source *source;
     const char *groups_dir, *uarch, *group;
 };
@@ -208,7 +208,7 @@ static int prepare(void *ctx)
 static void open_counting(struct counting *k, const struct events *e, struct exp_measure_source *s)
 {
     k->events = *e;
-    if (e->open(&k->counters, e->source, e->groups_dir, e->uarch, e->group, s->why_not, sizeof s->why_not)) {
+    if (e->open(&k->counters, e->source, e->groups_dir, e->uarch, e->group, SIM_WHY(s->why_not))) {
         k->why_not = s->why_not;
         return;
     }
@@ -219,11 +219,11 @@ static void open_counting(struct counting *k, const struct events *e, struct exp
 /* The first case without a count gives the reason for all cases. */
 static const char *why_missing(struct exp_measure_info *info, const struct ctr_reading *reading, enum exp_count c)
 {
-    char *why = info->why_not_counted[c];
+    const struct sim_why why = SIM_WHY(info->why_not_counted[c]);
 
-    if (!*why)
-        ctr_reading_explain(reading, exp_count_name(c), why, sizeof info->why_not_counted[c]);
-    return why;
+    if (!*why.text)
+        ctr_reading_explain(reading, exp_count_name(c), why);
+    return why.text;
 }
 
 static void keep_count(struct counting *k, struct runner *r, const struct ctr_reading *reading, enum exp_count c)
@@ -269,7 +269,7 @@ static void count_there(void *data, const struct exp_runs *runs)
     struct ctr_counters *c = exp_new(1, sizeof *c);
     struct ctr_reading reading;
 
-    if (!e->open(c, e->source, e->groups_dir, e->uarch, e->group, x->why_not, sizeof x->why_not)) {
+    if (!e->open(c, e->source, e->groups_dir, e->uarch, e->group, SIM_WHY(x->why_not))) {
         int err = count_sets(c, runs, &reading);
 
         if (err)
@@ -277,7 +277,7 @@ static void count_there(void *data, const struct exp_runs *runs)
         for (enum exp_count i = x->first; i < x->end && !err; i++) {
             x->has[i] = !ctr_reading_metric(&reading, exp_count_name(i), &x->value[i]);
             if (!x->has[i])
-                ctr_reading_explain(&reading, exp_count_name(i), x->why_not, sizeof x->why_not);
+                ctr_reading_explain(&reading, exp_count_name(i), SIM_WHY(x->why_not));
         }
         ctr_counters_close(c);
     }
@@ -482,7 +482,7 @@ bool exp_measure_counts(const struct exp_measure_options *o)
 {
     struct ctr_counters *c = exp_new(1, sizeof *c);
     char why[400];
-    bool counts = !ctr_counters_open(c, source_of(o), o->groups_dir, o->uarch, counts_group, why, sizeof why);
+    bool counts = !ctr_counters_open(c, source_of(o), o->groups_dir, o->uarch, counts_group, SIM_WHY(why));
 
     if (counts)
         ctr_counters_close(c);
@@ -643,7 +643,7 @@ static void *measure_thread(void *ctx)
     struct measure *m = ctx;
     const struct conv_peak *peak = conv_peak_of(m->e->setup->ukr->isa);
 
-    if (ctr_pin(-1, &m->info->core, m->info->why_not_pinned, sizeof m->info->why_not_pinned))
+    if (ctr_pin(-1, &m->info->core, SIM_WHY(m->info->why_not_pinned)))
         m->info->core = -1;
     open_all(m, m->info);
     if (m->o->ruler_ns)

@@ -227,7 +227,7 @@ int exp_study_time_runs(struct exp_study_runs *r, const struct exp_setup *setup,
     assert(keeping->commit && keeping->machine);
     *timed = (struct exp_study_timed){ 0 };
     each.rounds.limit_ns /= r->n_layers ? r->n_layers : 1;
-    ctr_pin(-1, &core, ignored, sizeof ignored);
+    ctr_pin(-1, &core, SIM_WHY(ignored));
     if (keeping->ruler_ns && (keeping->new_ruler ? keeping->new_ruler : exp_ruler_new)(&timer.ruler, conv_peak_best()))
         err = exp_fail(why, -ENOMEM, "out of memory while timing");
     exp_ruler_limit(timer.ruler, keeping->ruler_ns);

@@ -122,7 +122,7 @@ int exp_polydl_computer(char **text, struct exp_why *why)
 {
     struct sim_here host;
     char name[128] = "";
-    int err = sim_here_look(&host, why->text, sizeof why->text);
+    int err = sim_here_look(&host, SIM_WHY(why->text));
 
     gethostname(name, sizeof name - 1);
     *text = exp_format("%s, %s", name, err ? "" : host.cpu.name);
