@@ -303,9 +303,9 @@ mutant "times are judged as counted cycles are" experiments/choices/validate/cyc
 mutant "a machine without cycles says nothing of it" experiments/run/verdict.c 's/if \(v->why_no_cycles\)/if (false \&\& v->why_no_cycles)/' verdict
 mutant "a sweep that calls the slowest the fastest" experiments/sweep/report.c 's/cycles->number < sum\[fastest/cycles->number > sum[fastest/' tests/experiments/sweep.sh
 mutant "verdict: an algorithm without cycles says nothing of it" experiments/run/verdict.c 's/has_clock\(v\) && x->why_no_cycles/false \&\& x->why_no_cycles/' verdict
-mutant "what cycles cost: one algorithm stands for all" experiments/choices/validate/cost.c 's/a < e->n_algos; a\+\+/a < 1; a++/' tests/experiments/validate.sh
-mutant "stacks: few layers are explained by steps" experiments/base/stats.c 's/size_t i = 0; i < c->n; i\+\+\) \{ \/\* in turn/size_t i = c->n; i-- > 0;) { \/* in turn/' stacks
-mutant "brackets beside simulated cycles" experiments/bench/measure/measure.c 's/why\[NO_CYCLES\] \? why\[NO_MODEL\] : EXP_CYCLES_INSTEAD/why[NO_MODEL]/' 'tests/experiments/cli.sh picks'
+mutant "what cycles cost: one algorithm stands for all" experiments/validate/cost.c 's/a < e->n_algos; a\+\+/a < 1; a++/' tests/experiments/validate.sh
+mutant "stacks: few layers are explained by steps" experiments/observe/question_stack.c 's/unsigned i = CONV_N_WORKS; i-- > 0;/unsigned i = 0; i < CONV_N_WORKS; i++/' stacks
+mutant "brackets beside simulated cycles" experiments/measure/measure.c 's/x->clock\.why \? x->estimate\.why : EXP_CYCLES_INSTEAD/x->estimate.why/' 'tests/experiments/cli.sh picks'
 mutant "a sum of layers that passes over one without a number" experiments/base/value.h 's/a\.why \? a\.why : b\.why\)/b.why)/' measure
 mutant "a ratio of layers is summed up" experiments/bench/measure/measure.c 's/record->fold == MEASURE_RATIO/record->fold == MEASURE_RATIO \&\& false/' measure
 mutant "a level's misses are those of the first level" experiments/bench/measure/measure.c 's/of\[m \+ l\] = measures\[m\]\.find\(&x, l\)/of[m + l] = measures[m].find(\&x, 0)/' measure
@@ -316,7 +316,7 @@ mutant "copies that count every other class as one" counters/watch/rewrite.awk '
 mutant "copies that count no calls" counters/watch/rewrite.awk 's/^    count\(class_of\(name, rest/    if (name !~ \/^call\/) count(class_of(name, rest/' 'make test SUITE=observe_stack'
 mutant "times at another clock" experiments/show/counts.c 's/t\[i\]\.fastest_ns \* c->ran_at_ghz/t[i].fastest_ns/' tests/experiments/validate.sh
 mutant "times whose plan is today's" experiments/show/counts.c 's/reading < N_READINGS \&\& /reading < 2 \&\& /' tests/experiments/validate.sh
-mutant "a pick of the most cycles" experiments/choices/picks.c 's/value_of\(exp_cycles/value_of(-exp_cycles/' tests/experiments/cli.sh
+mutant "a pick of the most cycles" experiments/choices/picks.c 's/value_or\(x\.sum/value_or(-x.sum/' tests/experiments/cli.sh
 mutant "a prefetcher's lines by the one beside it" sim/full/engine_full_access_tmpl.h 's/\(place \+ 1\) << SIM_FULL_PLACE_AT/(place ? place : 1) << SIM_FULL_PLACE_AT/' sim_random
 mutant "a prefetcher's late lines as in time" sim/full/engine_full_path_tmpl.h 's/by->late \+= is_late/by->late += 0/' sim_random
 mutant "what a lone prefetcher finds there is not asked for" sim/full/engine_full_tmpl.h 's/^ +a->counts->asked\+\+;//' sim_random

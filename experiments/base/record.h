@@ -107,7 +107,6 @@ struct rec_table {
 
 /* A double computed from the row: written and documented, and skipped on reading. */
 #define REC_DERIVED(function) .type = REC_DOUBLE, .derive = (function)
-#define REC_DERIVED_OR(row, function, why) REC_DERIVED(function), .missing = REC_IF_WHY, REC_REASON(row, why)
 
 /* A table whose fields are an array. */
 #define REC_TABLE(name, fields, row)                                                                                   \

@@ -106,28 +106,19 @@ static double lines_beyond(const struct sim_stats *s, const struct sim_cell *sum
     return (double)(next->reads + next->writes + next->clean_fills);
 }
 
-static const struct exp_estimate no_estimate = {
-    .issue_cycles = NAN, .memory_cycles = NAN, .total_cycles = NAN, .packing_cycles = NAN
-};
-
-static struct exp_estimate estimate_of(const struct sim_machine *m, const struct exp_case *c)
-{
-    return !c || exp_estimate_why_not_case(m, c) ? no_estimate : exp_estimate(m, c);
-}
-
 /* Fills in the costs of a variant by all yardsticks. */
 static void measure_variant(struct exp_judgement *v, size_t i, const struct sim_machine *m, const struct exp_case *c)
 {
     const struct sim_stats *s = &c->simulated.stats;
     const struct sim_cell sum = sim_stats_total(s);
-    const char *why_not = exp_estimate_why_not(m);
+    const struct exp_estimate e = exp_estimate(m, c);
     struct sim_estimate memory;
 
     sim_estimate(&memory, m, &sum);
     for (size_t name = 0; name < EXP_N_NAMED_LEVELS; name++)
         v->choice[EXP_L1_L2_LINES + name].cost[i] = value_of(lines_beyond(s, &sum, exp_named_level(s, name)));
     v->choice[EXP_EQ6_CYCLES].cost[i] = value_of(memory.sconv_eq6_cycles);
-    v->choice[EXP_ESTIMATED_CYCLES].cost[i] = why_not ? value_none(why_not) : value_of(exp_estimate(m, c).total_cycles);
+    v->choice[EXP_ESTIMATED_CYCLES].cost[i] = value_or(e.total_cycles, e.why);
 }
 
 /* Makes CSA's choice, without costs. */
@@ -169,10 +160,10 @@ static void judge(struct exp_judgement *v, const struct exp_experiment *e, size_
             v->clock.cost[i] = value_if_finite(row->of[M_measured_time_ns].number, EXP_RATIO_NO_INTERVAL);
         if (i != v->clock.chosen)
             continue;
-        v->estimate = estimate_of(m, c);
+        v->estimate = exp_estimate(m, c);
         v->measured = row ? measure_speedup(row->of) : v->measured;
     }
-    v->base = estimate_of(m, exp_case_base(e, first));
+    v->base = v->estimate.why ? v->estimate : exp_estimate(m, exp_case_base(e, first));
     v->speedup = v->base.total_cycles / v->estimate.total_cycles;
     v->issue_speedup = v->base.issue_cycles / v->estimate.issue_cycles;
 }
@@ -247,10 +238,10 @@ static double percent(size_t part, size_t whole)
 }
 
 /* Estimates numbers that the paper prints. */
-static void quote(const struct exp_judge_report *r, struct exp_judge_model *model)
+static void quote(struct exp_judge_model *model)
 {
     const struct exp_judge_total *t = &model->total;
-    const char *no_base = exp_judge_why_no_comparison(r);
+    const char *no_base = t->base.why;
     const char *no_pointwise = no_base ? no_base : t->n_pointwise ? NULL : "no pointwise layers";
     const struct value quote[EXP_N_QUOTES] = {
         [EXP_QUOTE_WON_PERCENT] = value_or(percent(t->n_won, model->n_verdicts), no_base),
@@ -259,7 +250,7 @@ static void quote(const struct exp_judge_report *r, struct exp_judge_model *mode
         [EXP_QUOTE_MAX_POINTWISE_SPEEDUP] = value_or(t->max_pointwise_speedup, no_pointwise),
         [EXP_QUOTE_BASE_PACKING_PERCENT] = value_or(100 * t->base.packing_cycles / t->base.total_cycles, no_base),
         [EXP_QUOTE_CHOSEN_PACKING_PERCENT] =
-            value_or(100 * t->chosen.packing_cycles / t->chosen.total_cycles, r->why_no_estimate),
+            value_or(100 * t->chosen.packing_cycles / t->chosen.total_cycles, t->chosen.why),
     };
 
     memcpy(model->quote, quote, sizeof quote);
@@ -273,7 +264,7 @@ static void sum_up(const struct exp_judge_report *r, struct exp_judge_model *mod
     model->n_verdicts = r->n_verdicts - model->first_verdict;
     for (size_t i = 0; i < model->n_verdicts; i++)
         exp_judge_add(&model->total, &v[i]);
-    quote(r, model);
+    quote(model);
     exp_judge_clock_of(&model->clock, v, model->n_verdicts);
     if (model->clock.sum.n < model->n_verdicts && !*model->why_not_timed)
         exp_say(model->why_not_timed, sizeof model->why_not_timed,

@@ -93,7 +93,7 @@ struct exp_judgement {
     struct exp_choice choice[EXP_N_YARDSTICKS]; /* CSA's, by its predicted cycles, judged by each yardstick */
     struct exp_choice clock;                    /* CSA's, judged by times of `make experiment`, in ns */
     struct exp_ratio measured;                  /* speed-up of the choice over Base */
-    struct exp_estimate base, estimate;         /* of Base; of the choice. NaN: not estimated */
+    struct exp_estimate base, estimate;         /* of Base, if the choice is estimated; of the choice */
     double speedup, issue_speedup;              /* estimated, base over the choice: with loads waiting, or not */
 };
 
@@ -149,11 +149,9 @@ struct exp_judge_model {
 struct exp_judge_report {
     const struct sim_machine *machine;
     enum exp_cache_state caches;
-    const char *arch;            /* "x86", "P10" or "": whose published numbers to show */
-    bool has_whole_models;       /* no layers were left out: the paper's numbers about models compare */
-    bool has_whole_set;          /* nor models: the paper's numbers about all models compare */
-    const char *why_no_estimate; /* NULL: estimated */
-    const char *why_no_base;     /* NULL: Base was replayed */
+    const char *arch;      /* "x86", "P10" or "": whose published numbers to show */
+    bool has_whole_models; /* no layers were left out: the paper's numbers about models compare */
+    bool has_whole_set;    /* nor models: the paper's numbers about all models compare */
     struct exp_published published;
     struct exp_judge_model *model; /* [n_models]; once finished, the last is "all" */
     size_t n_models;
@@ -171,12 +169,6 @@ void exp_judge_report_model(struct exp_judge_report *r, const struct exp_experim
 /* Adds the model "all". */
 void exp_judge_report_finish(struct exp_judge_report *r);
 void exp_judge_report_release(struct exp_judge_report *r); /* a half-built report is fine */
-
-/* Says why the comparison of Base with SConv has no numbers; NULL: numbers are known. */
-static inline const char *exp_judge_why_no_comparison(const struct exp_judge_report *r)
-{
-    return r->why_no_estimate ? r->why_no_estimate : r->why_no_base;
-}
 
 /* ---- judge_tables.c, judge_print.c ---- */
 

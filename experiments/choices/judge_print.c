@@ -132,7 +132,7 @@ static void print_quotes(const struct exp_judge_report *r, FILE *out)
 
 static void print_speedups(const struct exp_judge_report *r, FILE *out)
 {
-    const char *no = exp_judge_why_no_comparison(r);
+    const char *no = r->model[0].total.base.why;
 
     if (no) {
         fprintf(out, "\nestimated speed-ups not available: %s\n", no);
@@ -230,7 +230,7 @@ static void say_one(const struct exp_accuracy *a, double estimate, const char *a
 static void say_estimates(const struct exp_judge_report *r, const struct exp_judge_model *m, FILE *out)
 {
     const struct exp_judge_clock *c = &m->clock;
-    const char *no = exp_judge_why_no_comparison(r);
+    const char *no = m->total.base.why;
 
     if (no) {
         fprintf(out, EXP_LABEL "no speed-up: %s\n", "estimated", no);

@@ -104,7 +104,7 @@ static struct layer_cost cost_of(const struct exp_choice *c)
 static struct layer_row layer_row_of(const struct exp_judge_report *r, const struct exp_judge_model *model,
                                      const struct exp_judgement *v)
 {
-    const char *no_base = exp_judge_why_no_comparison(r), *no_estimate = r->why_no_estimate;
+    const char *no_base = v->base.why, *no_estimate = v->estimate.why;
     const char *not_timed = *model->why_not_timed ? model->why_not_timed : EXP_RATIO_NO_INTERVAL;
     struct layer_row row = {
         .model = model->name,
@@ -253,13 +253,13 @@ static struct value say_accuracy(struct value to[3], const struct exp_accuracy *
 static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, const struct exp_judge_model *model)
 {
     const struct exp_judge_clock *c = &model->clock;
-    const char *no_base = exp_judge_why_no_comparison(r);
+    const char *no_base = model->total.base.why;
     const char *not_timed = *model->why_not_timed ? model->why_not_timed : no_base ? no_base : nothing;
     const bool is_all = model == &r->model[r->n_models - 1];
     struct model_row row = {
         .m = *model,
         .base_ms = ms_of(model->total.base.total_cycles, r->machine, no_base),
-        .ms = ms_of(model->total.chosen.total_cycles, r->machine, r->why_no_estimate),
+        .ms = ms_of(model->total.chosen.total_cycles, r->machine, model->total.chosen.why),
         .speedup = known(model->speedup, no_base, nothing),
         .issue_speedup = known(model->issue_speedup, no_base, nothing),
         .measured = value_if_finite(c->speedup.value, not_timed),
@@ -367,7 +367,7 @@ static void put_speedups(struct exp_csv *csv, const void *of)
     const struct exp_judge_report *r = of;
     double *waiting = exp_new(2 * r->n_verdicts, sizeof *waiting), *issued = waiting + r->n_verdicts;
 
-    for (int only_pointwise = 0; only_pointwise < 2 && !exp_judge_why_no_comparison(r); only_pointwise++) {
+    for (int only_pointwise = 0; only_pointwise < 2 && !r->verdict[0].base.why; only_pointwise++) {
         size_t n = 0;
 
         for (size_t i = 0; i < r->n_verdicts; i++) {

@@ -44,9 +44,9 @@ static struct exp_choice choice_of(const struct exp_report *r, const struct exp_
     struct exp_choice choice = { .n = r->e->n_algos };
 
     for (size_t a = 0; a < choice.n; a++) {
-        const char *why_not = exp_cycles_why_not(s, &cases[a]);
+        const struct exp_cycles x = exp_cycles(s, &cases[a]);
 
-        choice.by[a] = why_not ? value_none(why_not) : value_of(exp_cycles(&cases[a]).sum);
+        choice.by[a] = value_or(x.sum, x.why);
         choice.cost[a] = exp_cycles_taken(s, &cases[a], r->why_elsewhere);
     }
     if (!exp_choice_lacks_number(&choice))

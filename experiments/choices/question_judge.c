@@ -52,8 +52,6 @@ static int prepare(void *session)
     s->report.arch = exp_published_arch_of_machine(s->setup.machine.name, o->cache == EXP_WARM);
     s->report.has_whole_models = !*o->layers;
     s->report.has_whole_set = !*o->layers && !strcmp(o->model, "all");
-    s->report.why_no_estimate = exp_estimate_why_not(&s->setup.machine);
-    s->report.why_no_base = exp_algo_base()->why_not_replay(&s->setup);
     return 0;
 }
 

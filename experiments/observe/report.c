@@ -35,28 +35,19 @@ struct names {
 
 /* Counts of one level: at the core, instructions; at memory, lines in both directions. */
 struct counts {
-    uint64_t reads, writes, misses, load_misses;
+    struct value reads, writes, misses, load_misses, load_miss_percent;
 };
 
 struct stream {
     struct names of;
     const char *observed_layer, *ukr, *observed_by;
-    double share_percent; /* NaN if nothing was observed */
+    struct value share_percent;
     const char *level, *tensor, *phase;
     size_t level_index;
     struct counts seen, replayed;
-    double accesses_difference, misses_difference; /* NaN without a number to compare with */
-    double seen_percent, replayed_percent;
-    const char *why_no_reads, *why_no_writes, *why_no_replay, *why_no_misses; /* NULL: known */
-    const char *note;                                                         /* NULL: no note */
+    struct value accesses_difference, misses_difference, points;
+    const char *note; /* NULL: no note */
 };
-
-static double points(const void *row)
-{
-    const struct stream *s = row;
-
-    return s->seen_percent - s->replayed_percent;
-}
 
 #define ROW struct stream
 static const struct rec_field stream_fields[] = {
@@ -68,7 +59,7 @@ static const struct rec_field stream_fields[] = {
     { { "observed_by", "", "an emulator of the CPU, or the instrumented twin of the kernel", "" },
       REC_AT(ROW, observed_by) },
     { { "observed_share_percent", "%", "of the layer's multiply-adds that were observed and are replayed", "" },
-      REC_NAN_AS(ROW, share_percent, REC_DOES_NOT_APPLY) },
+      REC_VALUE(ROW, share_percent) },
     { { "level", "", "core (instructions), a cache level, or memory; why: the reason why nothing was observed", "" },
       REC_AT(ROW, level) },
     { { "level_index", "", "0 for the core, then from the core outwards", "" }, REC_AT(ROW, level_index) },
@@ -78,26 +69,24 @@ static const struct rec_field stream_fields[] = {
     { { "phase", "", "what the algorithm was doing, or all", "" }, REC_AT(ROW, phase) },
     { { "observed_reads", "", "core: load instructions' accesses; levels: line reads arriving; memory: lines fetched",
         "emulation" },
-      REC_OR(ROW, seen.reads, why_no_reads) },
-    { { "replayed_reads", "", "the same", "replay" }, REC_OR(ROW, replayed.reads, why_no_replay) },
+      REC_WHOLE(ROW, seen.reads) },
+    { { "replayed_reads", "", "the same", "replay" }, REC_WHOLE(ROW, replayed.reads) },
     { { "observed_writes", "", "core: stores; levels: line writes arriving; memory: lines written", "emulation" },
-      REC_OR(ROW, seen.writes, why_no_writes) },
-    { { "replayed_writes", "", "the same", "replay" }, REC_OR(ROW, replayed.writes, why_no_replay) },
+      REC_WHOLE(ROW, seen.writes) },
+    { { "replayed_writes", "", "the same", "replay" }, REC_WHOLE(ROW, replayed.writes) },
     { { "accesses_difference_percent", "%", "observed reads and writes against replayed ones", "" },
-      REC_NAN_AS(ROW, accesses_difference, REC_DOES_NOT_APPLY) },
+      REC_VALUE(ROW, accesses_difference) },
     { { "observed_misses", "lines", "reads and writes that did not find their line", "emulation" },
-      REC_OR(ROW, seen.misses, why_no_misses) },
-    { { "replayed_misses", "lines", "the same", "replay" }, REC_OR(ROW, replayed.misses, why_no_misses) },
-    { { "misses_difference_percent", "%", "observed against replayed", "" },
-      REC_NAN_AS(ROW, misses_difference, REC_DOES_NOT_APPLY) },
+      REC_WHOLE(ROW, seen.misses) },
+    { { "replayed_misses", "lines", "the same", "replay" }, REC_WHOLE(ROW, replayed.misses) },
+    { { "misses_difference_percent", "%", "observed against replayed", "" }, REC_VALUE(ROW, misses_difference) },
     { { "observed_load_misses", "loads", "loads not served by this level or further in", "emulation" },
-      REC_OR(ROW, seen.load_misses, why_no_misses) },
-    { { "replayed_load_misses", "loads", "the same", "replay" }, REC_OR(ROW, replayed.load_misses, why_no_misses) },
+      REC_WHOLE(ROW, seen.load_misses) },
+    { { "replayed_load_misses", "loads", "the same", "replay" }, REC_WHOLE(ROW, replayed.load_misses) },
     { { "observed_load_miss_percent", "%", "of all loads of the layer", "emulation" },
-      REC_OR(ROW, seen_percent, why_no_misses) },
-    { { "replayed_load_miss_percent", "%", "the same", "replay" }, REC_OR(ROW, replayed_percent, why_no_misses) },
-    { { "load_miss_difference_points", "points", "observed less replayed", "" },
-      REC_DERIVED_OR(ROW, points, why_no_misses) },
+      REC_VALUE(ROW, seen.load_miss_percent) },
+    { { "replayed_load_miss_percent", "%", "the same", "replay" }, REC_VALUE(ROW, replayed.load_miss_percent) },
+    { { "load_miss_difference_points", "points", "observed less replayed", "" }, REC_VALUE(ROW, points) },
     { { "note", "", "why the two must differ, where that is known", "" }, REC_AT(ROW, note) },
 };
 
@@ -161,28 +150,40 @@ static struct names names_of(const struct exp_case *c)
     return (struct names){ c->layer->index, c->layer->name, c->algo->name };
 }
 
-static struct counts level_counts(const struct sim_cell *c, size_t level, size_t n_levels)
+static struct value count_of(uint64_t n)
+{
+    return value_of((double)n);
+}
+
+static struct counts no_counts(void)
+{
+    const struct value none = value_none(REC_DOES_NOT_APPLY);
+
+    return (struct counts){ none, none, none, none, none };
+}
+
+/* Returns the counts of a level: 0 is the core, n_levels + 1 is memory. n_loads: all loads of the layer. */
+static struct counts level_counts(const struct sim_cell *c, size_t level, size_t n_levels, uint64_t n_loads)
 {
     const struct sim_level_counts *k = &c->level[level ? level - 1 : 0];
+    struct counts of = no_counts();
 
-    if (level == 0)
-        return (struct counts){ c->loads, c->stores, 0, 0 };
-    if (level > n_levels)
-        return (struct counts){ c->memory_read_lines, c->memory_written_lines + c->memory_stores, 0, 0 };
-    return (struct counts){ k->reads, k->writes, k->read_misses + k->write_misses, k->load_misses };
+    if (level == 0 || level > n_levels) {
+        of.reads = count_of(level ? c->memory_read_lines : c->loads);
+        of.writes = count_of(level ? c->memory_written_lines + c->memory_stores : c->stores);
+        return of;
+    }
+    return (struct counts){ count_of(k->reads), count_of(k->writes), count_of(k->read_misses + k->write_misses),
+                            count_of(k->load_misses),
+                            value_of(n_loads ? 100 * (double)k->load_misses / (double)n_loads : 0) };
 }
 
 /* Returns by how many % a count differs from the replayed count. */
-static double difference(uint64_t observed, uint64_t replayed)
+static struct value difference(struct value observed, struct value replayed)
 {
-    if (!replayed)
-        return observed ? (double)NAN : 0;
-    return 100 * ((double)observed - (double)replayed) / (double)replayed;
-}
+    const double seen = observed.number, known = replayed.number;
 
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100 * (double)part / (double)whole : 0;
+    return value_if_finite(seen == known ? 0 : 100 * (seen - known) / known, REC_DOES_NOT_APPLY);
 }
 
 /* Makes a row with names only. */
@@ -190,16 +191,19 @@ static struct stream stream_of(const struct exp_observed *o, size_t i)
 {
     const struct exp_observation *x = &o->observation[i];
     const struct exp_case *c = &o->experiment.cases[i];
+    const struct value none = value_none(REC_DOES_NOT_APPLY);
 
     return (struct stream){
         .of = names_of(c),
         .observed_layer = o->experiment.cases[x->same_as].layer->name,
         .ukr = conv_plan_kernel_name(&c->plan),
         .observed_by = exp_observe_source(o, i),
-        .share_percent = *x->why_not ? (double)NAN : 100 * x->share,
-        .accesses_difference = (double)NAN,
-        .misses_difference = (double)NAN,
-        .why_no_misses = REC_DOES_NOT_APPLY,
+        .share_percent = *x->why_not ? none : value_of(100 * x->share),
+        .seen = no_counts(),
+        .replayed = no_counts(),
+        .accesses_difference = none,
+        .misses_difference = none,
+        .points = none,
     };
 }
 
@@ -210,44 +214,36 @@ static void put_cell(struct exp_csv *csv, const struct exp_observed *o, struct s
     const struct sim_machine *m = machine_of(o);
 
     for (size_t level = 0; level <= m->n_levels + 1; level++) {
-        const struct counts a = level_counts(seen, level, m->n_levels), b = level_counts(replayed, level, m->n_levels);
-        bool is_cache = level > 0 && level <= m->n_levels;
+        const struct counts a = row.seen = level_counts(seen, level, m->n_levels, n_loads[0]);
+        const struct counts b = row.replayed = level_counts(replayed, level, m->n_levels, n_loads[1]);
+        const struct value both[] = { value_sum(a.reads, a.writes), value_sum(b.reads, b.writes) };
 
-        if (!a.reads && !a.writes && !b.reads && !b.writes)
+        if (!(both[0].number > 0) && !(both[1].number > 0))
             continue;
         row.level_index = level;
-        row.level = is_cache ? m->level[level - 1].name : level ? "memory" : "core";
-        row.seen = a;
-        row.replayed = b;
-        row.accesses_difference = difference(a.reads + a.writes, b.reads + b.writes);
-        row.misses_difference = is_cache ? difference(a.misses, b.misses) : (double)NAN;
-        row.seen_percent = percent(a.load_misses, n_loads[0]);
-        row.replayed_percent = percent(b.load_misses, n_loads[1]);
-        row.why_no_misses = is_cache ? NULL : REC_DOES_NOT_APPLY;
+        row.level = !level ? "core" : level > m->n_levels ? "memory" : m->level[level - 1].name;
+        row.accesses_difference = difference(both[0], both[1]);
+        row.misses_difference = difference(a.misses, b.misses);
+        row.points = value_or(a.load_miss_percent.number - b.load_miss_percent.number, a.load_miss_percent.why);
         rec_put(csv, &exp_observed_table, &row);
     }
 }
 
 static void put_outside_sum(struct exp_csv *csv, struct stream row, const struct watch_result *r, bool is_stack)
 {
+    uint64_t loads = 0, stores = 0;
+
+    for (size_t i = 0; i < r->n_outside; i++) {
+        loads += r->outside[i].is_stack == is_stack ? r->outside[i].loads : 0;
+        stores += r->outside[i].is_stack == is_stack ? r->outside[i].stores : 0;
+    }
     row.level = "core";
     row.tensor = is_stack ? "stack" : "elsewhere";
     row.phase = "all";
-    row.why_no_replay = REC_DOES_NOT_APPLY;
-    for (size_t i = 0; i < r->n_outside; i++) {
-        row.seen.reads += r->outside[i].is_stack == is_stack ? r->outside[i].loads : 0;
-        row.seen.writes += r->outside[i].is_stack == is_stack ? r->outside[i].stores : 0;
-    }
+    row.seen.reads = count_of(loads);
+    row.seen.writes = count_of(stores);
     if (r->n_outside) /* a twin sees no access outside */
         rec_put(csv, &exp_observed_table, &row);
-}
-
-static void put_missing(struct exp_csv *csv, struct stream row, const char *why)
-{
-    row.level = "why";
-    row.why_no_reads = why;
-    row.why_no_writes = row.why_no_replay = REC_DOES_NOT_APPLY;
-    rec_put(csv, &exp_observed_table, &row);
 }
 
 static void put_streams(struct exp_csv *csv, const struct exp_observed *o, size_t i)
@@ -259,7 +255,9 @@ static void put_streams(struct exp_csv *csv, const struct exp_observed *o, size_
     uint64_t n_loads[2];
 
     if (*x->why_not) {
-        put_missing(csv, row, x->why_not);
+        row.level = "why";
+        row.seen.reads = value_none(x->why_not);
+        rec_put(csv, &exp_observed_table, &row);
         return;
     }
     seen = sim_stats_total(&x->seen->stats);

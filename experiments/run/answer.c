@@ -284,7 +284,7 @@ static void describe(struct answer *a, const struct exp_report *r)
     a->v.disturbance = r->is_timed ? a->disturbance : NULL;
     a->v.observed = r->observed;
     a->v.why_no_check = r->why_elsewhere;
-    a->v.why_no_cycles = exp_cycles_why_not(r->e->setup, &r->e->cases[0]);
+    a->v.why_no_cycles = exp_cycles(r->e->setup, &r->e->cases[0]).why;
 }
 
 /* Keeps the known errors of the estimates as a text. */

@@ -63,10 +63,12 @@ static void take_view(double *simulated, const struct sim_machine *m, const stru
 
 void exp_point_simulate(struct exp_point *point, const struct exp_setup *setup, const struct exp_case *c)
 {
+    const struct exp_cycles cycles = exp_cycles(setup, c);
+
     take_view(point->simulated[EXP_CACHES_ALONE], &setup->alone, &c->alone);
     take_view(point->simulated[EXP_AS_MACHINE], &setup->machine, &c->simulated);
-    if (!exp_cycles_why_not(setup, c))
-        point->simulated[EXP_AS_MACHINE][ctr_quantity_index("cycles")] = exp_cycles(c).sum;
+    if (!cycles.why)
+        point->simulated[EXP_AS_MACHINE][ctr_quantity_index("cycles")] = cycles.sum;
 }
 
 static bool is_in(const struct exp_point *p, const struct exp_selection *of)

@@ -60,7 +60,7 @@ const struct rec_table exp_counts_table = REC_TABLE("counts.csv", count_fields, 
 
 #define TIME(member) REC_AT(struct exp_times_row, member)
 #define IF_PLANNED(member) REC_OR(struct exp_times_row, member, why_no_plan)
-#define IF_TAKEN(member) REC_NAN_OR(struct exp_times_row, member, why_not)
+#define IF_TAKEN(member) REC_NAN_AS(struct exp_times_row, member, REC_DOES_NOT_APPLY)
 
 static const struct rec_field time_fields[] = {
     { { "model", "", "layer table", "" }, TIME(model) },
@@ -149,7 +149,6 @@ static void put_times(struct exp_csv *csv, const void *source)
             .median_ns = t.median,
             .cycles = (double)NAN,
             .why_no_plan = is_tiled ? NULL : REC_DOES_NOT_APPLY,
-            .why_not = REC_DOES_NOT_APPLY,
         };
 
         if (!c->measured.why_no_time)

@@ -69,7 +69,7 @@ struct exp_times_row {
     const char *model, *caches, *layer, *algo, *ukr;
     uint64_t layer_index, n_c, k2, k3;
     double fastest_ns, median_ns, cycles;
-    const char *why_no_plan, *why_not; /* of SConv; of the second time */
+    const char *why_no_plan; /* of SConv */
 };
 
 extern const struct rec_table exp_times_table;

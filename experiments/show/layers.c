@@ -55,8 +55,7 @@ static void fill_plan(ROW *row, const struct exp_case *c, const struct sim_machi
     row->ukr = conv_plan_kernel_name(&c->plan);
     row->core = core ? core->name : "";
     row->windows = c->algo->is_sconv ? conv_plan_windows_name(&c->plan) : "";
-    row->why_no_tiling = exp_case_why_no_tiling(c);
-    if (!row->why_no_tiling)
+    if (!row->of[M_plan_n_c].why)
         print_fits(m, c->plan.sconv.tiling.fits, row->fits, sizeof row->fits);
 }
 
@@ -85,11 +84,9 @@ void exp_layers_fill(struct exp_layers_row *row, const struct exp_report *r, con
                   .problem = c->layer->problem,
                   .machine = m->name,
                   .caches = exp_cache_state_name(r->cache),
-                  .why_no_time = c->measured.why_no_time,
-                  .observed_source = c->observed.source,
-                  .why_not_observed = c->observed.why_not };
+                  .observed_source = c->observed.source };
     measure_case(row->of, r, c);
     fill_plan(row, c, m);
-    if (!row->why_no_time)
+    if (!row->of[M_measured_time_ns].why)
         fill_source(row, r, c);
 }

@@ -13,14 +13,12 @@ struct exp_layers_row {
     struct conv_problem problem;
     struct value of[N_MEASURES];
 
-    /* Words. A why is NULL if there is a text. */
+    /* Words. */
     const char *machine, *caches;
     const char *ukr, *core, *windows; /* the plan's; core: OpenBLAS's, "" for SConv */
     char fits[64];
-    const char *why_no_tiling;
     char source[256];
-    const char *why_no_time;
-    const char *observed_source, *why_not_observed;
+    const char *observed_source;
 };
 
 extern const struct rec_table exp_layers_table;

@@ -88,7 +88,7 @@ static const struct rec_field model_fields[] = {
     { EXP_COLUMN_SPEEDUP_LOW, REC_VALUE(MODEL, of[M_measured_speedup_low]) },
     { EXP_COLUMN_SPEEDUP_HIGH, REC_VALUE(MODEL, of[M_measured_speedup_high]) },
     { EXP_COLUMN_SPEEDUP_BY_MEDIAN, REC_VALUE(MODEL, of[M_measured_speedup_by_median]) },
-    EXP_FIELDS_ROUNDS(MODEL, n_rounds, end, why_no_time, ", of the layer with the fewest"),
+    EXP_FIELDS_ROUNDS(MODEL, n_rounds, end, of[M_measured_time_ns].why, ", of the layer with the fewest", ""),
     COLUMN(measured_l1_miss_percent, "%", "L1 load misses of all loads, summed over the layers", "perf_event"),
     COLUMN(measured_l2_miss_percent, "%", "the same for L2", "perf_event"),
     COLUMN(measured_l3_miss_percent, "%", "the same for L3, which is the last level", "perf_event"),
@@ -154,7 +154,6 @@ static void fill_model(MODEL *row, const struct exp_report *r, const struct exp_
                     .algo = t->algo,
                     .n_rounds = r->info->n_rounds,
                     .end = exp_end_text(r->info->end),
-                    .why_no_time = t->of[M_measured_time_ns].why,
                     .paper_speedup = value_none(REC_DOES_NOT_APPLY) };
     memcpy(row->of, t->of, sizeof row->of);
     fill_speedups(row->of, t, base);
@@ -259,6 +258,8 @@ static void put_levels(struct exp_csv *csv, const struct exp_report *r)
 /* ---- traffic.csv ---- */
 
 #define TRAFFIC struct exp_traffic_row
+#define IF_CLASSIFIED(count) REC_OR(TRAFFIC, count, why_no_classes)
+#define IF_PREFETCHED(count) REC_OR(TRAFFIC, count, why_no_prefetches)
 
 /* clang-format off */
 static const struct rec_field traffic_fields[] = {
@@ -278,19 +279,19 @@ static const struct rec_field traffic_fields[] = {
     { { "write_backs", "lines", "dirty lines sent outwards", "replay" }, REC_AT(TRAFFIC, count.write_backs) },
     { { "compulsory_misses", "lines",
         "of all misses, first touches; empty with CLASSES=machine, unless its file says classify = 3c", "replay" },
-      REC_OR(TRAFFIC, count.compulsory_misses, why_no_classes) },
+      IF_CLASSIFIED(count.compulsory_misses) },
     { { "capacity_misses", "lines", "misses of a fully associative LRU cache of the same size as well", "replay" },
-      REC_OR(TRAFFIC, count.capacity_misses, why_no_classes) },
+      IF_CLASSIFIED(count.capacity_misses) },
     { { "conflict_misses", "lines", "misses that such a cache would not have", "replay" },
-      REC_OR(TRAFFIC, count.conflict_misses, why_no_classes) },
+      IF_CLASSIFIED(count.conflict_misses) },
     { { "prefetch_fills", "lines", "lines that prefetchers brought in; empty without prefetchers", "replay" },
-      REC_OR(TRAFFIC, count.prefetch_fills, why_no_prefetches) },
+      IF_PREFETCHED(count.prefetch_fills) },
     { { "useful_prefetches", "lines", "of those, used before they were evicted", "replay" },
-      REC_OR(TRAFFIC, count.useful_prefetches, why_no_prefetches) },
+      IF_PREFETCHED(count.useful_prefetches) },
     { { "late_prefetches", "lines", "of those, asked for before they had come; the others cover a miss", "replay" },
-      REC_OR(TRAFFIC, count.late_prefetches, why_no_prefetches) },
+      IF_PREFETCHED(count.late_prefetches) },
     { { "useless_prefetches", "lines", "evicted without having been used", "replay" },
-      REC_OR(TRAFFIC, count.useless_prefetches, why_no_prefetches) },
+      IF_PREFETCHED(count.useless_prefetches) },
 };
 /* clang-format on */
 

@@ -30,7 +30,7 @@ struct exp_model_row {
     const char *model, *algo;
     struct value of[N_MEASURES], paper_speedup;
     uint64_t n_rounds;
-    const char *end, *why_no_time; /* why there are no rounds; NULL */
+    const char *end;
 };
 
 /* A row of levels.csv: every level of the simulated machine; further tables have the levels that CSA plans for. */

@@ -170,9 +170,9 @@ static void put_estimated(struct trace *t, size_t row, double *at_us, const stru
  * Divides a layer's time in the proportions of the step-by-step run, whose total is longer because of the clock
  * readings.
  */
-static void put_parts(struct trace *t, size_t row, double *at_us, const struct exp_case *c, double time_ns)
+static void put_parts(struct trace *t, size_t row, double *at_us, const struct exp_case *c, const struct exp_phases *x,
+                      double time_ns)
 {
-    const struct exp_phases *x = &c->measured.phases;
     const struct {
         const char *name;
         uint64_t ns;
@@ -199,17 +199,17 @@ static void put_parts(struct trace *t, size_t row, double *at_us, const struct e
 
 static void put_measured(struct trace *t, size_t row, double *at_us, const struct exp_case *c)
 {
-    const char *why_no_phases = exp_case_why_no_phases(c);
+    const struct exp_phases x = exp_case_phases(c);
     const double time_ns = exp_case_times(c).low_mean;
     json_t *args;
 
-    if (!why_no_phases && c->measured.phases.total_ns) {
-        put_parts(t, row, at_us, c, time_ns);
+    if (!x.why && x.total_ns) {
+        put_parts(t, row, at_us, c, &x, time_ns);
         return;
     }
     args = args_of(c, "all");
-    if (why_no_phases)
-        exp_trace_set(args, "why_no_phases", exp_trace_text(why_no_phases));
+    if (x.why)
+        exp_trace_set(args, "why_no_phases", exp_trace_text(x.why));
     put_time(t, MEASURED, row, at_us, time_ns * 1e-3, args);
 }
 
@@ -221,7 +221,7 @@ static const char *why_no_events(const struct trace *t, enum process process, co
 
     if (process == MEASURED)
         return c->measured.why_no_time;
-    return *s->why_no_cycles ? c->simulated.why_not : exp_cycles_why_not(s, c);
+    return *s->why_no_cycles ? c->simulated.why_not : exp_cycles(s, c).why;
 }
 
 /* Puts the layers of an algorithm one after the other. */

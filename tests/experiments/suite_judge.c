@@ -148,7 +148,7 @@ static void test_nothing_moves(void)
 static void test_estimate(void)
 {
     struct sim_machine m = { .n_levels = 1, .level = { { .latency_cycles = 4, .line_bytes = 64 } } };
-    struct exp_case c = { .simulated.mac_instructions = 8 };
+    struct exp_case c = { .algo = exp_algo_base(), .simulated.mac_instructions = 8 };
     struct exp_estimate e;
     struct sim_cell *ukr = &c.simulated.stats.cell[CONV_PACKED_INPUT][CONV_PHASE_UKR];
     struct sim_cell *pack = &c.simulated.stats.cell[CONV_INPUT][CONV_PHASE_PACK];

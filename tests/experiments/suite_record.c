@@ -47,7 +47,10 @@ static const struct rec_field fields[] = {
     { { "cold_ns", "ns", "cold", "clock" }, REC_OR(ROW, time_ns[0], why_no_time) },
     { { "warm_ns", "ns", "warm", "clock" }, REC_OR(ROW, time_ns[1], why_no_time) },
     { { "macs", "", "multiply-adds", "" }, REC_AT(ROW, macs) },
-    { { "macs_per_ns", "", "macs / cold_ns", "" }, REC_DERIVED_OR(ROW, macs_per_ns, why_no_time) },
+    { { "macs_per_ns", "", "macs / cold_ns", "" },
+      REC_DERIVED(macs_per_ns),
+      .missing = REC_IF_WHY,
+      REC_REASON(ROW, why_no_time) },
     { { "low", "", "of the interval", "" }, REC_NAN_OR(ROW, low, why_no_interval) },
     { { "high", "", "of the interval", "" }, REC_NAN_AS(ROW, high, "no interval") },
 };

@@ -362,9 +362,12 @@ const struct exp_case *exp_case_base(const struct exp_experiment *e, const struc
     return exp_case_of(e, c, exp_algo_base()->name);
 }
 
-const char *exp_case_why_no_phases(const struct exp_case *c)
+struct exp_phases exp_case_phases(const struct exp_case *c)
 {
-    return c->measured.why_no_time ? c->measured.why_no_time : c->measured.why_no_phases;
+    struct exp_phases x = c->measured.phases;
+
+    x.why = c->measured.why_no_time ? c->measured.why_no_time : x.why;
+    return x;
 }
 
 struct exp_times exp_case_times(const struct exp_case *c)
@@ -394,13 +397,6 @@ struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct e
 bool exp_case_is_of(const struct exp_case *c, const char *algo)
 {
     return strcmp(algo, exp_algo_chosen()->name) ? !strcmp(c->algo->name, algo) : c->is_chosen;
-}
-
-const char *exp_case_why_no_tiling(const struct exp_case *c)
-{
-    return !c->algo->is_sconv                 ? REC_DOES_NOT_APPLY
-           : c->plan.algorithm == CONV_DIRECT ? "direct convolution, which CSA does not plan"
-                                              : NULL;
 }
 
 struct exp_ratio exp_cases_ratio(const struct exp_experiment *e, const char *algo)

@@ -29,6 +29,7 @@
 struct exp_phases {
     uint64_t step_ns[CONV_N_STEP_KINDS];
     uint64_t total_ns; /* time of no kind is the start and the end */
+    const char *why;   /* NULL: known; else the reason why the times are missing, owned as exp_measured.why_no_time */
 };
 
 uint64_t exp_phases_packing_ns(const struct exp_phases *x); /* windows, filters, OpenBLAS's copies of the matrix */
@@ -129,7 +130,6 @@ struct exp_measured {
     uint64_t *sample_ns;     /* [n_samples], in the order of the rounds; one number for all algorithms of a layer */
     struct exp_mark *mark;   /* [n_samples] the ruler's readings beside the samples */
     size_t n_samples;
-    const char *why_no_phases; /* timed, but not step by step; owned as why_no_time */
     struct exp_phases phases;
     double convert_ns[2]; /* a plug-in's own conversions, not in the samples: before a run, after a run; 0: none */
     struct value count[EXP_N_COUNTS]; /* of one run; exp_case_count knows of cases that were not timed */
@@ -192,8 +192,8 @@ const char *exp_algo_tensor_name(const struct exp_algo *a, enum conv_tensor t);
 /* Returns the case to compare with, or NULL if Base was not selected. */
 const struct exp_case *exp_case_base(const struct exp_experiment *e, const struct exp_case *c);
 
-/* Says why the phases are not known, or NULL. */
-const char *exp_case_why_no_phases(const struct exp_case *c);
+/* Returns the phases of a run. */
+struct exp_phases exp_case_phases(const struct exp_case *c);
 
 /* Returns a count of one run. */
 struct value exp_case_count(const struct exp_case *c, enum exp_count count);
@@ -209,9 +209,6 @@ struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct e
 
 /* Tells whether a case belongs to an algorithm, or to the group of this name: the schedule that CSA chose. */
 bool exp_case_is_of(const struct exp_case *c, const char *algo);
-
-/* Says why a case has no plan by CSA, or NULL. */
-const char *exp_case_why_no_tiling(const struct exp_case *c);
 
 /*
  * Returns how many times as fast as Base an algorithm's timed cases are; without Base's times, the cases' time in ns.

@@ -5,15 +5,13 @@
 
 #include "experiments/base/error.h"
 
-const char *exp_cycles_why_not(const struct exp_setup *s, const struct exp_case *c)
+static const char *why_missing(const struct exp_setup *s, const struct exp_case *c)
 {
-    const char *why = c->simulated.why_not;
-
-    if (!why && *s->why_no_cycles)
-        why = s->why_no_cycles;
-    if (!why && !exp_stacks_find(&s->stacks, c->algo->name, &c->plan))
-        why = EXP_NO_WORK_ON_RECORD;
-    return why;
+    if (c->simulated.why_not)
+        return c->simulated.why_not;
+    if (*s->why_no_cycles)
+        return s->why_no_cycles;
+    return exp_stacks_find(&s->stacks, c->algo->name, &c->plan) ? NULL : EXP_NO_WORK_ON_RECORD;
 }
 
 static double sum_of(const double *x, size_t first, size_t end)
@@ -25,12 +23,12 @@ static double sum_of(const double *x, size_t first, size_t end)
     return sum;
 }
 
-struct exp_cycles exp_cycles(const struct exp_case *c)
+struct exp_cycles exp_cycles(const struct exp_setup *s, const struct exp_case *c)
 {
     const size_t n = c->simulated.stats.n_levels;
-    struct exp_cycles x = { 0 };
+    struct exp_cycles x = { .why = why_missing(s, c) };
 
-    for (unsigned p = 0; p < CONV_N_PHASES; p++) {
+    for (unsigned p = 0; p < CONV_N_PHASES && !x.why; p++) {
         const struct sim_cycles *of = &c->simulated.cycles[p];
 
         x.sum += sim_cycles_sum(of);

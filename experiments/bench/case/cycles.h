@@ -9,8 +9,9 @@
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/case/estimate.h"
 
-/* The parts of a replayed case's cycles, by the clock of the simulated core (sim/core/clock.h). */
+/* The parts of a case's cycles, by the clock of the simulated core (sim/core/clock.h). */
 struct exp_cycles {
+    const char *why; /* NULL: known; else the reason why the case has no cycles, and zeros */
     double sum;
     double computing, packing;          /* issue of micro-kernels; issue of all further code */
     double packing_sum, packing_memory; /* all but micro-kernels, with calls and waiting; its part for memory */
@@ -25,11 +26,8 @@ struct exp_cycles {
 #define EXP_NO_WORK_ON_RECORD                                                                                          \
     "it is not known which instructions this algorithm executes with this micro-kernel, so no cycles can be simulated"
 
-/* Says why a case has no cycles, or NULL. */
-const char *exp_cycles_why_not(const struct exp_setup *s, const struct exp_case *c);
-
-/* Sums up a case that has cycles. */
-struct exp_cycles exp_cycles(const struct exp_case *c);
+/* Sums up the cycles of a case. */
+struct exp_cycles exp_cycles(const struct exp_setup *s, const struct exp_case *c);
 
 /* Returns the clock that converts times into cycles: measured while cases were timed, else clock_ghz of the machine. */
 double exp_ran_at_ghz(const struct exp_setup *s);

@@ -21,13 +21,6 @@ const char *exp_estimate_why_not(const struct sim_machine *m)
     return NULL;
 }
 
-const char *exp_estimate_why_not_case(const struct sim_machine *m, const struct exp_case *c)
-{
-    if (c->simulated.why_not)
-        return c->simulated.why_not;
-    return c->algo->plugin ? "a plug-in's multiply-add instructions are not counted" : exp_estimate_why_not(m);
-}
-
 static double slowest(double a, double b, double c)
 {
     double ab = a > b ? a : b;
@@ -60,10 +53,22 @@ struct exp_estimate exp_estimate_phases(const struct sim_machine *m, const struc
     return e;
 }
 
+struct exp_estimate exp_no_estimate(const char *why)
+{
+    const double nan = (double)NAN;
+
+    return (struct exp_estimate){ nan, nan, nan, nan, why };
+}
+
 struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_case *c)
 {
+    const char *why = c->simulated.why_not ? c->simulated.why_not
+                      : c->algo->plugin    ? "a plug-in's multiply-add instructions are not counted"
+                                           : exp_estimate_why_not(m);
     struct sim_cell phase[CONV_N_PHASES];
 
+    if (why)
+        return exp_no_estimate(why);
     for (unsigned p = 0; p < CONV_N_PHASES; p++)
         phase[p] = sim_stats_phase(&c->simulated.stats, p);
     return exp_estimate_phases(m, phase, c->simulated.mac_instructions);
@@ -76,6 +81,7 @@ void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e)
     sum->memory_cycles += e->memory_cycles;
     sum->total_cycles += e->total_cycles;
     sum->packing_cycles += e->packing_cycles;
+    sum->why = sum->why ? sum->why : e->why;
 }
 
 /* ---- how far from the clock ---- */

@@ -25,21 +25,22 @@ enum { EXP_N_NAMED_LEVELS = 3 }; /* L1, L2, L3: the first, second and last level
 struct exp_estimate {
     double issue_cycles, memory_cycles, total_cycles;
     double packing_cycles; /* of the total: lowering to the im2col matrix, and packing */
+    const char *why;       /* NULL: estimated; else the reason why all numbers are NaN */
 };
 
 /* Says why a machine's cases cannot be estimated: a key missing in the machine's file; or NULL. */
 const char *exp_estimate_why_not(const struct sim_machine *m);
 
-/* Says why one case cannot be estimated, also because the case was not replayed; or NULL. */
-const char *exp_estimate_why_not_case(const struct sim_machine *m, const struct exp_case *c);
+struct exp_estimate exp_no_estimate(const char *why);
 
-/* Estimates a case that has been replayed on the machine. */
+/* Estimates a case on the machine. A case that was not replayed has no estimate. */
 struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_case *c);
 
 /* Estimates from counts of each phase, and the micro-kernels' multiply-adds. */
 struct exp_estimate exp_estimate_phases(const struct sim_machine *m, const struct sim_cell phase[CONV_N_PHASES],
                                         uint64_t mac_instructions);
 
+/* A sum has the reason of the first estimate that is missing. */
 void exp_estimate_add(struct exp_estimate *sum, const struct exp_estimate *e);
 
 /* How far an estimate is from the clock, over the layers with both numbers. */

@@ -8,7 +8,7 @@
 #include "kernels/csa/csa.h"
 #include "sim/analysis/estimate.h"
 
-/* What may stand against numbers of a case. */
+/* Reasons for missing numbers of a case. */
 enum reason {
     NO_TILING,
     NO_CORE,
@@ -25,14 +25,14 @@ enum reason {
     N_REASONS
 };
 
-/* A case, and the sums that its numbers are made of: zeros where a reason stands against them. */
+/* A case, and sums, from which the numbers of the case are made; no sum has a meaning beside a reason. */
 struct measured_case {
     const struct exp_report *r;
     const struct exp_case *c, *base; /* NULL: Base was not selected */
-    const char *why[N_REASONS];      /* NULL: nothing stands against them */
+    const char *why[N_REASONS];      /* NULL: no reason */
     const struct csa_tiling *tiling;
     const struct conv_gemm_core *core;
-    const struct exp_phases *phases;
+    struct exp_phases phases;
     struct exp_times times;
     struct exp_ratio speedup;
     struct sim_cell sum, tiles, alone; /* of all tensors; of all but the output; by caches alone */
@@ -48,11 +48,7 @@ static const char *first_reason(const char *a, const char *b)
     return a ? a : b;
 }
 
-/* Says why Base has none, where a number is Base's over the case's. */
-static const char *why_no_base(const struct exp_case *base, const char *own, const char *its)
-{
-    return own ? own : base ? its : "base was not selected";
-}
+static const char no_base[] = "base was not selected";
 
 static void find_plan(struct measured_case *x)
 {
@@ -63,7 +59,9 @@ static void find_plan(struct measured_case *x)
     x->core = conv_plan_core(&c->plan);
     x->why[NO_CORE] = x->core ? NULL : REC_DOES_NOT_APPLY;
     x->core = x->core ? x->core : &no_core;
-    x->why[NO_TILING] = exp_case_why_no_tiling(c);
+    x->why[NO_TILING] = !c->algo->is_sconv                 ? REC_DOES_NOT_APPLY
+                        : c->plan.algorithm == CONV_DIRECT ? "direct convolution, which CSA does not plan"
+                                                           : NULL;
     x->tiling = x->why[NO_TILING] ? &no_tiling : &c->plan.sconv.tiling;
 }
 
@@ -73,10 +71,10 @@ static void find_times(struct measured_case *x)
 
     x->times = exp_case_times(x->c);
     x->speedup = exp_case_speedup(x->r->e, x->c);
-    x->phases = &x->c->measured.phases;
+    x->phases = exp_case_phases(x->c);
     x->why[NO_TIME] = why;
     x->why[NO_SPEEDUP] = why ? why : isfinite(x->speedup.value) ? EXP_RATIO_NO_INTERVAL : "base was not timed";
-    x->why[NO_PHASES] = exp_case_why_no_phases(x->c);
+    x->why[NO_PHASES] = x->phases.why;
 }
 
 static void find_simulated(struct measured_case *x)
@@ -97,29 +95,22 @@ static void find_simulated(struct measured_case *x)
 static void find_cycles(struct measured_case *x)
 {
     const struct exp_setup *s = x->r->e->setup;
-    const char **why = x->why;
 
-    why[NO_CYCLES] = exp_cycles_why_not(s, x->c);
-    why[NO_SIMULATED_SPEEDUP] = why_no_base(x->base, why[NO_CYCLES], x->base ? exp_cycles_why_not(s, x->base) : NULL);
-    if (!why[NO_CYCLES])
-        x->clock = exp_cycles(x->c);
-    if (!why[NO_SIMULATED_SPEEDUP])
-        x->base_clock = exp_cycles(x->base);
+    x->clock = exp_cycles(s, x->c);
+    x->base_clock = x->base ? exp_cycles(s, x->base) : (struct exp_cycles){ .why = no_base };
+    x->why[NO_CYCLES] = x->clock.why;
+    x->why[NO_SIMULATED_SPEEDUP] = first_reason(x->clock.why, x->base_clock.why);
 }
 
 static void find_estimates(struct measured_case *x)
 {
     const struct sim_machine *m = &x->r->e->setup->machine;
-    const char **why = x->why;
 
-    why[NO_MODEL] = exp_estimate_why_not_case(m, x->c);
-    why[NO_ESTIMATE] = why[NO_CYCLES] ? why[NO_MODEL] : EXP_CYCLES_INSTEAD;
-    why[NO_ESTIMATED_SPEEDUP] =
-        why_no_base(x->base, why[NO_ESTIMATE], x->base ? exp_estimate_why_not_case(m, x->base) : NULL);
-    if (!why[NO_MODEL])
-        x->estimate = exp_estimate(m, x->c);
-    if (!why[NO_ESTIMATED_SPEEDUP])
-        x->base_estimate = exp_estimate(m, x->base);
+    x->estimate = exp_estimate(m, x->c);
+    x->base_estimate = x->base ? exp_estimate(m, x->base) : exp_no_estimate(no_base);
+    x->why[NO_MODEL] = x->estimate.why;
+    x->why[NO_ESTIMATE] = x->clock.why ? x->estimate.why : EXP_CYCLES_INSTEAD;
+    x->why[NO_ESTIMATED_SPEEDUP] = first_reason(x->why[NO_ESTIMATE], x->base_estimate.why);
 }
 
 static void find_observed(struct measured_case *x)
@@ -192,7 +183,7 @@ static double percent_of(const struct sim_stats *s, const struct sim_cell *sum, 
 static const struct {
     struct measure_record record;
     struct value (*find)(const struct measured_case *x, size_t level); /* NULL: a ratio */
-    size_t n_levels;                                                   /* 0: it is of no level */
+    size_t n_levels;                                                   /* 0: of no level */
 } measures[N_MEASURES] = {
 #define MEASURE(name, unit, meaning, source, fold, expression)                                                         \
     [M_##name] = { { #name, unit, meaning, source, MEASURE_##fold, N_MEASURES, N_MEASURES, 0, true }, find_##name, 0 },

@@ -305,12 +305,12 @@ const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns)
     return why;
 }
 
-const char *exp_plugin_steps(struct exp_plugin *p, struct exp_phases *phases)
+void exp_plugin_steps(struct exp_plugin *p, struct exp_phases *phases)
 {
     const char *why = ask(p, PLUGIN_STEPS, p->run_s, "in a timed run");
 
     *phases = p->channel.control->phases;
-    return why || p->channel.control->has_marks ? why : "the plug-in marks no phases";
+    phases->why = why || p->channel.control->has_marks ? why : "the plug-in marks no phases";
 }
 
 const char *exp_plugin_do(struct exp_plugin *p, void (*fn)(void *data, const struct exp_runs *runs), void *data,

@@ -90,10 +90,8 @@ const char *exp_plugin_open(struct exp_plugin *p, size_t layer, const struct con
 const char *exp_plugin_prepare(struct exp_plugin *p, enum exp_cache_state cache);
 const char *exp_plugin_run(struct exp_plugin *p, uint64_t *took_ns);
 
-/*
- * Runs the chosen layer once under the clock that the plug-in's marks read. Returns NULL, or why there are no phases.
- */
-const char *exp_plugin_steps(struct exp_plugin *p, struct exp_phases *phases);
+/* Runs the chosen layer once under the clock that the plug-in's marks read. */
+void exp_plugin_steps(struct exp_plugin *p, struct exp_phases *phases);
 
 /* Runs of the chosen layer, for a function in the plug-in's process. They return 0 or -errno. */
 struct exp_runs {

@@ -328,7 +328,7 @@ static int run_steps(struct runner *r, struct exp_phases *x)
     const struct conv_plan *plan = &r->c->plan;
 
     if (r->plugin) {
-        r->c->measured.why_no_phases = exp_plugin_steps(r->plugin, x);
+        exp_plugin_steps(r->plugin, x);
         return 0;
     }
     if (r->c->algo == exp_algo_base())
@@ -346,15 +346,15 @@ static int measure_phases(struct runner *r)
     double enough_ns = phase_tolerance * exp_case_times(r->c).median;
     int err = 0;
 
-    k->why_no_phases = r->c->algo->why_no_phases;
+    k->phases.why = r->c->algo->why_no_phases;
     if (r->c->algo == exp_algo_base() && *r->m->info->why_no_base_steps.text)
-        k->why_no_phases = r->m->info->why_no_base_steps.text;
-    for (int i = 0; i < MAX_PHASE_RUNS && !err && !k->why_no_phases; i++) {
+        k->phases.why = r->m->info->why_no_base_steps.text;
+    for (int i = 0; i < MAX_PHASE_RUNS && !err && !k->phases.why; i++) {
         struct exp_phases x;
 
         err = exp_interrupted() ? -EINTR : prepare(r);
         err = err ? err : run_steps(r, &x);
-        if (!err && (!i || x.total_ns < k->phases.total_ns))
+        if (!err && (!i || x.why || x.total_ns < k->phases.total_ns))
             k->phases = x;
         if (!err && (double)x.total_ns <= enough_ns)
             break;

@@ -55,7 +55,7 @@ double exp_validate_cost_percent(const struct exp_experiment *e, size_t *n)
     for (size_t a = 0; a < e->n_algos; a++) {
         double least[2] = { INFINITY, INFINITY };
 
-        if (exp_cycles_why_not(e->setup, &first[a]))
+        if (exp_cycles(e->setup, &first[a]).why)
             continue;
         for (int i = 0; i < 2 * ROUNDS; i++)
             least[i % 2] = fmin(least[i % 2], replay_ns(e->setup, &first[a], h, i % 2));
