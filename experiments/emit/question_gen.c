@@ -250,13 +250,13 @@ static int check(struct session *s, const struct conv_layer_plan *plan, double *
 
 static int check_all(struct session *s)
 {
-    const char *why_not = exp_emit_why_no_compiler(exp_emit_form(s->options.emit));
+    const char *missing = exp_emit_why_no_compiler(exp_emit_form(s->options.emit));
     size_t n_layers = s->plans.list.n, n = 0;
     double longest = 0, sum = 0;
     int err = 0;
 
-    if (why_not)
-        return exp_fail(&s->why, -EINVAL, "%s", why_not);
+    if (missing)
+        return exp_fail(&s->why, -EINVAL, "%s", missing);
     for (size_t i = 0; i < n_layers && !err; i++) {
         double seconds = 0;
 
@@ -280,9 +280,9 @@ static int check_all(struct session *s)
 
 struct time_row {
     const char *layer, *code;
-    char plan[EXP_PLAN_TEXT_BYTES], why_not[256]; /* "": can be timed */
-    double macs, compile_s;                       /* NaN: nothing was compiled */
-    double time_ns, median_ns, gflops, speedup;
+    char plan[EXP_PLAN_TEXT_BYTES];
+    double macs, compile_s; /* NaN: nothing was compiled */
+    struct value time_ns, median_ns, gflops, speedup;
 };
 
 #define ROW struct time_row
@@ -294,10 +294,10 @@ static const struct rec_field fields[] = {
     { { "macs", "", "nominal multiply-adds, padding taps included", "" }, REC_AT(ROW, macs) },
     { { "compile_s", "s", "CPU time of printing, lowering and compiling; empty for the library", "clock" },
       REC_NAN_AS(ROW, compile_s, REC_DOES_NOT_APPLY) },
-    { { "time_ns", "ns", "the fastest round, caches warm", "clock" }, REC_OR(ROW, time_ns, why_not) },
-    { { "median_ns", "ns", "the median round", "clock" }, REC_OR(ROW, median_ns, why_not) },
-    { { "gflops", "GFLOP/s", "2 macs / time_ns", "clock" }, REC_OR(ROW, gflops, why_not) },
-    { { "speedup", "", "the library's time_ns divided by this one", "clock" }, REC_OR(ROW, speedup, why_not) },
+    { { "time_ns", "ns", "the fastest round, caches warm", "clock" }, REC_VALUE(ROW, time_ns) },
+    { { "median_ns", "ns", "the median round", "clock" }, REC_VALUE(ROW, median_ns) },
+    { { "gflops", "GFLOP/s", "2 macs / time_ns", "clock" }, REC_VALUE(ROW, gflops) },
+    { { "speedup", "", "the library's time_ns divided by this one", "clock" }, REC_VALUE(ROW, speedup) },
 };
 
 const struct rec_table exp_emit_times_table = REC_TABLE("code.csv", fields, ROW);
@@ -342,15 +342,16 @@ static double cpu_s(void)
 /* Builds a form. Failing to build is no error, except for an interruption. */
 static int build(struct timed *t, enum exp_emit_what what)
 {
-    const char *why_no_compiler = exp_emit_why_no_compiler(what);
+    const char *missing = exp_emit_why_no_compiler(what);
     struct exp_why why = { "" };
     double start = cpu_s();
-    int err = why_no_compiler ? exp_fail(&why, -ENOENT, "%s", why_no_compiler)
-                              : exp_emit_build(&t->code, what, t->plan, 1, NULL, false, &why);
+    int err = missing ? exp_fail(&why, -ENOENT, "%s", missing)
+                      : exp_emit_build(&t->code, what, t->plan, 1, NULL, false, &why);
 
     t->row->code = exp_emit_name(what);
     if (err) {
-        exp_say(t->row->why_not, sizeof t->row->why_not, "%s", why.text);
+        t->row->time_ns = value_none(exp_copy_text(why.text));
+        t->row->median_ns = t->row->gflops = t->row->speedup = t->row->time_ns;
         return err == -EINTR || err == -ENOMEM ? err : 0;
     }
     t->row->compile_s = cpu_s() - start;
@@ -358,7 +359,7 @@ static int build(struct timed *t, enum exp_emit_what what)
     return 0;
 }
 
-/* Measures the contenders without a why_not; the library is the first. */
+/* Measures the library, then all forms that were compiled. */
 static int measure(struct timed timed[N_TIMED], size_t n_rounds, uint64_t *sample)
 {
     const struct exp_bench protocol = { .n_warmups = WARMUPS,
@@ -370,7 +371,7 @@ static int measure(struct timed timed[N_TIMED], size_t n_rounds, uint64_t *sampl
     size_t n = 0;
 
     for (size_t i = 0; i < N_TIMED; i++) {
-        if (!*timed[i].row->why_not)
+        if (!timed[i].row->time_ns.why)
             contender[n++] = (struct exp_contender){ timed[i].row->code, run_form, NULL, &timed[i] };
     }
     return exp_bench_run(&protocol, contender, n, sample, &result);
@@ -383,13 +384,13 @@ static void take_times(struct time_row row[N_TIMED], const uint64_t *sample, siz
 
     printf("%-28s", row->layer);
     for (struct time_row *r = row; r < row + N_TIMED; r++) {
-        if (*r->why_not)
+        if (r->time_ns.why)
             continue;
-        r->time_ns = (double)exp_stats_min(sample, n_rounds);
-        r->median_ns = exp_stats_median(sample, n_rounds);
-        r->gflops = 2 * r->macs / r->time_ns;
-        r->speedup = library_ns / r->time_ns;
-        printf("  %s %.2f", r->code, r->speedup);
+        r->time_ns = value_of((double)exp_stats_min(sample, n_rounds));
+        r->median_ns = value_of(exp_stats_median(sample, n_rounds));
+        r->gflops = value_of(2 * r->macs / r->time_ns.number);
+        r->speedup = value_of(library_ns / r->time_ns.number);
+        printf("  %s %.2f", r->code, r->speedup.number);
         sample += n_rounds;
     }
     printf("\n");
@@ -500,6 +501,8 @@ static void release(void *session)
     struct session *s = session;
 
     free(s->filters);
+    for (size_t i = 0; i < s->n_rows; i++)
+        free((char *)(uintptr_t)s->row[i].time_ns.why);
     free(s->row);
     exp_emit_plans_release(&s->plans);
 }

@@ -149,27 +149,26 @@ static int compare(const struct observation *r, const char *trace, struct exp_wh
     return judged ? exp_fail(why, judged, "streams cannot be compared: %s", strerror(-judged)) : err;
 }
 
-/* Says why nothing can be observed here, or returns NULL. */
-static const char *emit_why_not_observed(const struct exp_emit_watch *w, const struct conv_plan *plan)
+/* Checks that a plan's code can be observed here. Returns 0, or -ENOTSUP with one line in why. */
+static int check_observable(const struct exp_emit_watch *w, const struct conv_plan *plan, struct exp_why *why)
 {
     if (access(w->observer, R_OK) || access(w->guest, X_OK))
-        return "the observer and its guest were not built: make streams does that, in the project's folder";
+        return exp_fail(why, -ENOTSUP,
+                        "the observer and its guest were not built: make streams does that, in the project's folder");
     if (exp_emulator_for(plan->ukr)->isa != plan->ukr->isa)
-        return "the emulator runs code for AVX2 only: UKR=avx2";
-    return plan->sconv.options.packs_filters ? "filters are packed before: FILTERS=ahead" : NULL;
+        return exp_fail(why, -ENOTSUP, "the emulator runs code for AVX2 only: UKR=avx2");
+    return plan->sconv.options.packs_filters ? exp_fail(why, -ENOTSUP, "filters are packed before: FILTERS=ahead") : 0;
 }
 
 int exp_emit_observe(enum exp_emit_what what, const struct conv_layer_plan *plan, const struct exp_emit_watch *w,
                      struct exp_emit_seen of[CONV_N_TENSORS], struct exp_why *why)
 {
     struct observation r = { .watch = w, .plan = plan, .what = what, .seen_of = of };
-    const char *why_not = emit_why_not_observed(w, &plan->plan);
+    int err = check_observable(w, &plan->plan, why);
     char *trace;
-    int err;
 
-    if (why_not)
-        return exp_fail(why, -ENOTSUP, "%s", why_not);
-    err = exp_workdir_open(&r.folder, exp_workdir_temporary(), why);
+    if (!err)
+        err = exp_workdir_open(&r.folder, exp_workdir_temporary(), why);
     if (err)
         return err;
     r.seen = exp_new(1, sizeof *r.seen);
@@ -187,20 +186,18 @@ int exp_emit_observe(enum exp_emit_what what, const struct conv_layer_plan *plan
 
 /* ---- the table ---- */
 
+enum { LOADS, STORES, MISSES, N_NUMBERS = MISSES + N_TABLE_LEVELS };
+
 struct row {
     const char *layer, *code, *tensor, *likeness;
-    struct exp_emit_seen of;
-    char why_not[256];                        /* "": the form was observed */
-    const char *why_no_level[N_TABLE_LEVELS]; /* NULL: the machine has the level, and the form was observed */
+    struct value observed[N_NUMBERS], replayed[N_NUMBERS];
 };
 
 #define ROW struct row
 #define FIELDS_LEVEL(l, of_seen, of_replayed)                                                                          \
-    { { "observed_l" #l "_load_misses", "lines", of_seen, "emulation" },                                               \
-      REC_OR(ROW, of.observed.level[l - 1].load_misses, why_no_level[l - 1]) },                                        \
+    { { "observed_l" #l "_load_misses", "lines", of_seen, "emulation" }, REC_WHOLE(ROW, observed[MISSES + l - 1]) },   \
     {                                                                                                                  \
-        { "replayed_l" #l "_load_misses", "lines", of_replayed, "replay" },                                            \
-            REC_OR(ROW, of.replayed.level[l - 1].load_misses, why_no_level[l - 1])                                     \
+        { "replayed_l" #l "_load_misses", "lines", of_replayed, "replay" }, REC_WHOLE(ROW, replayed[MISSES + l - 1])   \
     }
 
 static const struct rec_field fields[] = {
@@ -212,12 +209,11 @@ static const struct rec_field fields[] = {
         "more: all of the replay's, and others; bytes: each byte is loaded and stored as often, in other widths; "
         "other: not even that",
         "emulation" },
-      REC_OR(ROW, likeness, why_not) },
-    { { "observed_loads", "", "load instructions of the code", "emulation" }, REC_OR(ROW, of.observed.loads, why_not) },
-    { { "replayed_loads", "", "of its plan's replay", "replay" }, REC_OR(ROW, of.replayed.loads, why_not) },
-    { { "observed_stores", "", "store instructions of the code", "emulation" },
-      REC_OR(ROW, of.observed.stores, why_not) },
-    { { "replayed_stores", "", "of its plan's replay", "replay" }, REC_OR(ROW, of.replayed.stores, why_not) },
+      REC_OR(ROW, likeness, observed[LOADS].why) },
+    { { "observed_loads", "", "load instructions of the code", "emulation" }, REC_WHOLE(ROW, observed[LOADS]) },
+    { { "replayed_loads", "", "of its plan's replay", "replay" }, REC_WHOLE(ROW, replayed[LOADS]) },
+    { { "observed_stores", "", "store instructions of the code", "emulation" }, REC_WHOLE(ROW, observed[STORES]) },
+    { { "replayed_stores", "", "of its plan's replay", "replay" }, REC_WHOLE(ROW, replayed[STORES]) },
     FIELDS_LEVEL(1, "of the code's stream in the simulated caches, the first level", "of the replay"),
     FIELDS_LEVEL(2, "the second level", "of the replay"),
     FIELDS_LEVEL(3, "the third level", "of the replay"),
@@ -251,6 +247,15 @@ static bool is_touched(const struct exp_emit_seen *s)
     return s->observed.loads || s->observed.stores || s->replayed.loads || s->replayed.stores;
 }
 
+/* Takes the counts of a tensor; of levels, the machine's n_levels. */
+static void take_cell(struct value to[N_NUMBERS], const struct sim_cell *cell, size_t n_levels)
+{
+    to[LOADS] = value_of((double)cell->loads);
+    to[STORES] = value_of((double)cell->stores);
+    for (size_t l = 0; l < N_TABLE_LEVELS; l++)
+        to[MISSES + l] = value_or((double)cell->level[l].load_misses, l < n_levels ? NULL : REC_DOES_NOT_APPLY);
+}
+
 /* Notes a form's tensors. */
 static void add_form(struct session *s, const struct conv_layer_plan *plan, enum exp_emit_what what,
                      const struct exp_emit_seen of[CONV_N_TENSORS])
@@ -261,10 +266,9 @@ static void add_form(struct session *s, const struct conv_layer_plan *plan, enum
         if (!is_touched(&of[t]))
             continue;
         row = add_row(s, plan, what, (enum conv_tensor)t);
-        row->of = of[t];
+        take_cell(row->observed, &of[t].observed, s->plans.setup.machine.n_levels);
+        take_cell(row->replayed, &of[t].replayed, s->plans.setup.machine.n_levels);
         row->likeness = exp_emit_likeness_name(of[t].likeness);
-        for (size_t l = s->plans.setup.machine.n_levels; l < N_TABLE_LEVELS; l++)
-            row->why_no_level[l] = REC_DOES_NOT_APPLY;
         printf(" %s %s;", row->tensor, row->likeness);
     }
 }
@@ -274,7 +278,9 @@ static void add_missing(struct session *s, const struct conv_layer_plan *plan, e
 {
     struct row *row = add_row(s, plan, what, CONV_INPUT);
 
-    exp_say(row->why_not, sizeof row->why_not, "%s", why);
+    row->observed[LOADS] = value_none(exp_copy_text(why));
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        row->observed[i] = row->replayed[i] = row->observed[LOADS];
     printf(" not observed: %s", why);
 }
 
@@ -312,7 +318,6 @@ static int prepare(void *session)
 {
     struct session *s = session;
     const struct exp_emit_watch watch = watch_of(s);
-    const char *why_not = NULL;
     int err;
 
     if (!*s->options.ukr)
@@ -320,10 +325,10 @@ static int prepare(void *session)
     err = exp_emit_plans_make(&s->plans, &s->options, &s->why);
     if (err)
         return err;
-    for (size_t i = 0; i < s->plans.list.n && !why_not; i++)
-        why_not = emit_why_not_observed(&watch, &s->plans.list.plan[i].plan);
+    for (size_t i = 0; i < s->plans.list.n && !err; i++)
+        err = check_observable(&watch, &s->plans.list.plan[i].plan, &s->why);
     exp_say(s->what, sizeof s->what, "what generated code does to the tensors, beside the replay of its plan");
-    return why_not ? exp_fail(&s->why, -ENOTSUP, "%s", why_not) : 0;
+    return err;
 }
 
 static int work(void *session)
@@ -348,11 +353,8 @@ static int write_streams(void *session)
 
     exp_csv_header(csv, "planned for, and simulated", "%s", s->plans.setup.machine.name);
     exp_csv_header(csv, "observed", "%s", exp_emulator_for(s->plans.list.plan[0].plan.ukr)->source);
-    for (struct row *row = s->row; row < s->row + s->n_rows; row++) {
-        for (size_t l = 0; l < N_TABLE_LEVELS && *row->why_not; l++)
-            row->why_no_level[l] = row->why_not;
-        rec_put(csv, &exp_emit_streams_table, row);
-    }
+    for (size_t i = 0; i < s->n_rows; i++)
+        rec_put(csv, &exp_emit_streams_table, &s->row[i]);
     return exp_csv_close(csv, &s->why);
 }
 
@@ -360,6 +362,8 @@ static void release(void *session)
 {
     struct session *s = session;
 
+    for (size_t i = 0; i < s->n_rows; i++)
+        free((char *)(uintptr_t)s->row[i].observed[LOADS].why);
     free(s->row);
     exp_emit_plans_release(&s->plans);
 }
