@@ -7,7 +7,8 @@
  *     if (speedup.why)
  *         printf("not known: %s", speedup.why);
  *
- * A zeroed value is the known number 0.
+ * A zeroed value is the known number 0. A struct of numbers that are missing together has one member `why`, of the
+ * same meaning as the value's.
  */
 #ifndef EXPERIMENTS_BASE_VALUE_H
 #define EXPERIMENTS_BASE_VALUE_H

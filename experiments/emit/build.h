@@ -1,4 +1,4 @@
-/* The code of plans in each of its forms: as text, compiled by this computer's compilers, and loaded. */
+/* The code of plans in each form: as text, compiled by this computer's compilers, and loaded. */
 #ifndef EXPERIMENTS_EMIT_BUILD_H
 #define EXPERIMENTS_EMIT_BUILD_H
 
@@ -15,8 +15,8 @@
 /* Lists the forms of generated code, in the order of EXP_EMIT_NAMES. */
 enum exp_emit_what {
     EXP_EMIT_C,
-    EXP_EMIT_MLIR_LINALG, /* linalg, and a script that tiles the convolution */
-    EXP_EMIT_SCONV_OPT,   /* linalg, which sconv-opt slices by a plan of its own, with constant filters */
+    EXP_EMIT_MLIR_LINALG, /* linalg, and a script for tiling the convolution */
+    EXP_EMIT_SCONV_OPT,   /* linalg, which sconv-opt slices by a plan of sconv-opt, with constant filters */
     EXP_EMIT_N_FORMS,
     EXP_EMIT_MLIR = EXP_EMIT_N_FORMS, /* another word for EXP_EMIT_MLIR_LINALG, and no form */
 };

@@ -76,7 +76,7 @@ static void leave(const struct session *s, const struct opt_conv *c, const char 
 static int do_one(struct session *s, const struct opt_conv *c)
 {
     struct conv_layer_plan plan = { 0 };
-    struct exp_why why = c->why_not;
+    struct exp_why why = c->why;
     int err = *why.text ? -EINVAL : opt_conv_plan(c, &s->planner, &plan, &why);
 
     if (!err) {

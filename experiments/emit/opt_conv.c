@@ -166,13 +166,13 @@ static void read_conv(struct opt_conv *c, size_t kind)
     int err;
 
     c->layout = kinds[kind].layout;
-    err = check_types(c, &c->why_not);
+    err = check_types(c, &c->why);
     if (err)
         return;
     c->is_buffers = mlirOperationGetNumResults(c->op) == 0;
     c->zeros = zeros_of(c);
-    if (!check_buffers(c, &c->why_not))
-        read_shape(c, kind, &c->why_not);
+    if (!check_buffers(c, &c->why))
+        read_shape(c, kind, &c->why);
 }
 
 /* Tells whether a map has a result beside dimensions and constants: h * 2 + r. */
@@ -226,7 +226,7 @@ static MlirWalkResult look_at(MlirOperation op, void *found)
         if (kind < n_kinds)
             read_conv(c, kind);
         else
-            exp_fail(&c->why_not, 0, "%s",
+            exp_fail(&c->why, 0, "%s",
                      is_named ? "SConv slices conv_2d_nchw_fchw and conv_2d_nhwc_hwcf"
                               : "it convolves as a generic operation; named ones are sliced");
     }

@@ -14,7 +14,7 @@ struct opt_conv {
     bool is_buffers;             /* of memrefs, not tensors */
     MlirOperation zeros;         /* the linalg.fill of the sums; null: the sums are not known to be zeros */
     struct conv_problem problem; /* without padding: the module pads by itself */
-    struct exp_why why_not;      /* "": the convolution can be sliced */
+    struct exp_why why;          /* "": the convolution can be sliced */
 };
 
 struct opt_convs {

@@ -276,7 +276,7 @@ static int check_all(struct session *s)
     return err;
 }
 
-/* ---- all forms of a plan, timed in turns with the library that executes the plan ---- */
+/* ---- all forms of a plan, timed in turns with the library ---- */
 
 struct time_row {
     const char *layer, *code;

@@ -452,7 +452,7 @@ static int run_job(struct observing *ob, struct job *j, size_t n_left)
     if (err == -EINTR || err == -ENOMEM)
         return err;
     if (err)
-        exp_say(x->why_not, sizeof x->why_not, "%s", why.text);
+        exp_say(x->why, sizeof x->why, "%s", why.text);
     if (err && !x->is_left_out)
         say(ob, why.text);
     return 0;
@@ -468,7 +468,7 @@ static int observe_job(void *ctx, size_t job, size_t thread, const struct exp_po
 
     (void)thread;
     (void)pool;
-    if (*x->why_not)
+    if (*x->why)
         return 0;
     exp_progress_begin(ob->progress, EXP_WORK_OBSERVE, j.c->layer->name, "observing");
     err = run_job(ob, &j, ob->n_order - job);
@@ -528,7 +528,7 @@ static void find_programs(struct observing *ob, size_t way, const char *first, c
     for (size_t i = 0; i < o->experiment.n_cases && is_missing; i++) {
         if (o->observation[i].way != way)
             continue;
-        snprintf(o->observation[i].why_not, sizeof o->observation[i].why_not, "%s", why);
+        snprintf(o->observation[i].why, sizeof o->observation[i].why, "%s", why);
         if (!is_said)
             say(ob, why);
         is_said = true;

@@ -78,12 +78,12 @@ void exp_budget_learn(struct exp_budget *b, double guessed, double spent);
 bool exp_observe_is_wanted(enum exp_observe_mode mode, const struct conv_ukr *ukr, bool is_counted);
 
 struct exp_observation {
-    char why_not[256]; /* "": observed */
-    size_t same_as;    /* the case whose observation is shared; its own index if observed itself */
-    size_t way;        /* of struct exp_observed */
-    bool was_kept;     /* found in the results store */
-    bool is_left_out;  /* the time was over */
-    double share;      /* of the layer's multiply-adds, from 0 to 1 */
+    char why[256];    /* "": observed */
+    size_t same_as;   /* the case whose observation is shared; its own index if observed itself */
+    size_t way;       /* of struct exp_observed */
+    bool was_kept;    /* found in the results store */
+    bool is_left_out; /* the time was over */
+    double share;     /* of the layer's multiply-adds, from 0 to 1 */
     struct watch_result *seen;
     struct sim_stats *replayed;
 };
@@ -132,7 +132,7 @@ double exp_observe_seconds(const struct exp_observed *o, unsigned n_threads);
 bool exp_observe_is_meant(const struct exp_observed *o, size_t i);
 
 /*
- * Observes, small layers first. A failed case has a reason in why_not, which progress prints once; the run continues.
+ * Observes, small layers first. A failed case has a reason in why, which progress prints once; the run continues.
  * Returns 0, or with one line in why -EINTR, -ENOMEM, or -errno of writing to RESULTS.
  */
 int exp_observe_all(struct exp_observed *o, const struct exp_observe_options *options, struct exp_progress *progress,

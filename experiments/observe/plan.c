@@ -172,7 +172,7 @@ int exp_observe_plan(struct exp_observed *o, const struct exp_setup *setup, cons
 
         x->same_as = o->mode == EXP_OBSERVE_ALL ? i : o->experiment.cases[i].same_as;
         if (!exp_observe_is_meant(o, i))
-            exp_say(x->why_not, sizeof x->why_not, "%s", o->experiment.cases[i].algo->why_not_observed);
+            exp_say(x->why, sizeof x->why, "%s", o->experiment.cases[i].algo->why_not_observed);
     }
     if (o->unobserved_ukr && has_twin)
         err = plan_twins(o, setup, model, algos, why);
@@ -214,10 +214,10 @@ void exp_observe_share(const struct exp_observed *o, struct exp_experiment *e)
         const struct conv_plan *seen = &o->experiment.cases[i].plan, *own = &e->cases[i].plan;
         struct exp_watched *w = &e->cases[i].observed;
 
-        if (*x->why_not) {
-            w->why_not = x->why_not;
+        if (*x->why) {
+            w->why = x->why;
         } else if (strcmp(conv_plan_kernel_name(seen), conv_plan_kernel_name(own)) != 0) {
-            w->why_not = "the kernel is not emulated, and has no twin; observed.csv has another one's";
+            w->why = "the kernel is not emulated, and has no twin; observed.csv has another one's";
         } else {
             *w = (struct exp_watched){
                 .source = exp_observe_source(o, i), .share = x->share, .seen = &x->seen->stats, .replayed = x->replayed

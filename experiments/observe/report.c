@@ -198,7 +198,7 @@ static struct stream stream_of(const struct exp_observed *o, size_t i)
         .observed_layer = o->experiment.cases[x->same_as].layer->name,
         .ukr = conv_plan_kernel_name(&c->plan),
         .observed_by = exp_observe_source(o, i),
-        .share_percent = *x->why_not ? none : value_of(100 * x->share),
+        .share_percent = *x->why ? none : value_of(100 * x->share),
         .seen = no_counts(),
         .replayed = no_counts(),
         .accesses_difference = none,
@@ -254,9 +254,9 @@ static void put_streams(struct exp_csv *csv, const struct exp_observed *o, size_
     struct sim_cell seen, replayed;
     uint64_t n_loads[2];
 
-    if (*x->why_not) {
+    if (*x->why) {
         row.level = "why";
-        row.seen.reads = value_none(x->why_not);
+        row.seen.reads = value_none(x->why);
         rec_put(csv, &exp_observed_table, &row);
         return;
     }
@@ -284,7 +284,7 @@ static void put_instructions(struct exp_csv *csv, const struct exp_observed *o, 
 {
     const struct exp_observation *x = &o->observation[i];
 
-    for (unsigned p = 0; p < CONV_N_PHASES && !*x->why_not; p++) {
+    for (unsigned p = 0; p < CONV_N_PHASES && !*x->why; p++) {
         for (unsigned k = 0; k < WATCH_N_CLASSES; k++) {
             const struct instructions row = { names_of(&o->experiment.cases[i]), conv_phase_name((enum conv_phase)p),
                                               watch_class_name((enum watch_class)k), x->seen->instructions[p][k] };
@@ -299,7 +299,7 @@ static void put_outside(struct exp_csv *csv, const struct exp_observed *o, size_
 {
     const struct exp_observation *x = &o->observation[i];
 
-    for (size_t k = 0; !*x->why_not && k < x->seen->n_outside; k++) {
+    for (size_t k = 0; !*x->why && k < x->seen->n_outside; k++) {
         const struct watch_outside *f = &x->seen->outside[k];
         const struct outside row = {
             names_of(&o->experiment.cases[i]),   f->function, conv_phase_name((enum conv_phase)f->phase),
@@ -336,7 +336,7 @@ int exp_observe_write(const struct exp_observed *o, const struct exp_report *r, 
 struct summary {
     size_t n, n_observed, n_parts, n_left_out; /* n_parts: in part, by at least one algorithm */
     double least_share;                        /* of a layer, among layers seen by all algorithms */
-    const char *why_not; /* why an observation is missing in spite of enough time; NULL: none is missing */
+    const char *why; /* why an observation is missing in spite of enough time; NULL: none is missing */
     bool is_anything_observed;
 };
 
@@ -347,14 +347,14 @@ static void add_layer(struct summary *s, const struct exp_observed *o, size_t fi
 
     for (size_t i = first; i < first + o->experiment.n_algos; i++) {
         const struct exp_observation *x = &o->observation[i];
-        const bool is_meant = exp_observe_is_meant(o, i), is_missing = is_meant && *x->why_not;
+        const bool is_meant = exp_observe_is_meant(o, i), is_missing = is_meant && *x->why;
 
         is_observed &= !is_missing;
         is_left_out |= x->is_left_out;
         share = is_meant ? fmin(share, is_missing ? 0 : x->share) : share;
-        s->is_anything_observed |= !*x->why_not;
-        if (is_missing && !x->is_left_out && !s->why_not)
-            s->why_not = x->why_not;
+        s->is_anything_observed |= !*x->why;
+        if (is_missing && !x->is_left_out && !s->why)
+            s->why = x->why;
     }
     s->n++;
     s->n_observed += is_observed;
@@ -452,8 +452,8 @@ static void print_case(const struct exp_case *c, const struct exp_observation *x
     struct loads a, b;
 
     fprintf(out, "%-24.24s %-14s", c->layer->name, c->algo->name);
-    if (*x->why_not) {
-        fprintf(out, " not available: %s\n", x->why_not);
+    if (*x->why) {
+        fprintf(out, " not available: %s\n", x->why);
         return;
     }
     a = loads_of(&x->seen->stats);
@@ -492,12 +492,12 @@ static struct sums sum_algo(const struct exp_observed *o, const struct exp_exper
         double macs = conv_macs(&e->cases[i].layer->problem);
 
         s.macs += macs;
-        if (*x->why_not)
+        if (*x->why)
             continue;
         s.observed_macs += x->share * macs;
         add_loads(&s.seen, &x->seen->stats);
         add_loads(&s.replayed, x->replayed);
-        if (!e->cases[i].observed.why_not && !e->cases[i].simulated.why_not)
+        if (!e->cases[i].observed.why && !e->cases[i].simulated.why)
             add_loads(&s.whole, &e->cases[i].simulated.stats);
     }
     return s;
@@ -557,7 +557,7 @@ static double largest_difference(const struct exp_observed *o, size_t named)
         const struct exp_observation *x = &o->observation[i];
         struct loads a, b;
 
-        if (*x->why_not || x->same_as != i || observe_known_difference(x))
+        if (*x->why || x->same_as != i || observe_known_difference(x))
             continue;
         a = loads_of(&x->seen->stats);
         b = loads_of(x->replayed);
@@ -626,8 +626,8 @@ void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes)
                      "; %zu left out, the time for observing was over (OBSERVE_LIMIT=%u; another run goes on from "
                      "here, OBSERVE=sample observes all of every shape)",
                      s.n_left_out, o->limit_s);
-    if (s.why_not)
-        exp_say_more(text, bytes, "; not available: %s", s.why_not);
+    if (s.why)
+        exp_say_more(text, bytes, "; not available: %s", s.why);
     if (s.is_anything_observed)
         say_differences(o, text, bytes);
 }

@@ -81,7 +81,7 @@ int exp_prefetchers_write(const struct exp_report *r, const struct exp_outdir *d
         exp_report_open(r, dir, &exp_prefetchers_table.file, "one prefetcher, in one layer with one algorithm");
 
     for (size_t i = 0; i < r->e->n_cases; i++) {
-        if (!r->e->cases[i].simulated.why_not)
+        if (!r->e->cases[i].simulated.why)
             put_case(csv, &r->e->setup->machine, &r->e->cases[i]);
     }
     return exp_csv_close(csv, why);

@@ -54,7 +54,7 @@ static void take_view(double *simulated, const struct sim_machine *m, const stru
 {
     struct sim_cell sum;
 
-    if (s->why_not)
+    if (s->why)
         return;
     sum = sim_stats_total(&s->stats);
     for (size_t q = 0; q < ctr_n_quantities(); q++)

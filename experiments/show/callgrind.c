@@ -31,7 +31,7 @@ static const struct exp_case *case_of(const struct exp_experiment *e, size_t alg
 bool exp_callgrind_has(const struct exp_experiment *e, size_t i)
 {
     for (size_t l = 0; l < e->model->n_layers; l++) {
-        if (!case_of(e, i, l)->simulated.why_not)
+        if (!case_of(e, i, l)->simulated.why)
             return true;
     }
     return false;
@@ -118,7 +118,7 @@ static void print_head(const struct profile *f)
     size_t n = 0;
 
     for (size_t l = 0; l < e->model->n_layers; l++)
-        n += !case_of(e, f->algo, l)->simulated.why_not;
+        n += !case_of(e, f->algo, l)->simulated.why;
     fprintf(f->out, "# callgrind format\nversion: 1\ncreator: experiment, commit %s\n",
             *f->r->commit ? f->r->commit : "unknown");
     fprintf(f->out, "cmd: %s of ", algo);
@@ -217,7 +217,7 @@ static void print_model(const struct profile *f)
         const struct exp_case *c = case_of(e, f->algo, l);
         struct sim_cell total;
 
-        if (c->simulated.why_not)
+        if (c->simulated.why)
             continue;
         total = sim_stats_total(&c->simulated.stats);
         sim_cell_add(&sum, &total);
@@ -237,7 +237,7 @@ static int print_profile(const void *ctx, FILE *out)
     fprintf(out, "\nob=(%u) %s\nfl=(1) ", OBJECT_ALGO, case_of(e, f.algo, 0)->algo->name);
     print_text(out, e->model->path);
     for (size_t l = 0; l < e->model->n_layers; l++) {
-        if (!case_of(e, f.algo, l)->simulated.why_not)
+        if (!case_of(e, f.algo, l)->simulated.why)
             print_layer(&f, l);
     }
     print_model(&f);

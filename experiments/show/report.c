@@ -327,7 +327,7 @@ static void put_cell(struct exp_csv *csv, const struct exp_case *c, const struct
 static void put_traffic(struct exp_csv *csv, const struct exp_report *r)
 {
     for (size_t i = 0; i < r->e->n_cases; i++) {
-        for (size_t t = 0; t < CONV_N_TENSORS && !r->e->cases[i].simulated.why_not; t++)
+        for (size_t t = 0; t < CONV_N_TENSORS && !r->e->cases[i].simulated.why; t++)
             for (size_t p = 0; p < CONV_N_PHASES; p++)
                 put_cell(csv, &r->e->cases[i], &r->e->setup->classified, t, p);
     }
@@ -429,7 +429,7 @@ static void put_classes(struct exp_csv *csv, const struct exp_report *r)
         const struct exp_case *c = &r->e->cases[i];
         struct group g = { .layer = c->layer->name, .algo = c->algo->name, .layer_index = c->layer->index };
 
-        if (c->simulated.why_not)
+        if (c->simulated.why)
             continue;
         add_case(&g, c);
         put_group(csv, &g, &r->e->setup->classified);

@@ -221,7 +221,7 @@ static const char *why_no_events(const struct trace *t, enum process process, co
 
     if (process == MEASURED)
         return c->measured.why_no_time;
-    return *s->why_no_cycles ? c->simulated.why_not : exp_cycles(s, c).why;
+    return *s->why_no_cycles ? c->simulated.why : exp_cycles(s, c).why;
 }
 
 /* Puts the layers of an algorithm one after the other. */

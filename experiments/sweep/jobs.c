@@ -235,7 +235,7 @@ static void group_tasks(struct exp_sweep *s)
         number[place[i]] = i;
     }
     for (size_t i = 0; i < s->n_cases; i++) {
-        if (s->cases[i].why_not)
+        if (s->cases[i].why)
             continue;
         s->cases[i].task = number[s->cases[i].task];
         s->case_of[s->cases[i].task] = i;
@@ -255,7 +255,7 @@ void exp_sweep_list_tasks(struct exp_sweep *s)
     s->first = exp_new(s->n_cases + 1, sizeof *s->first);
     s->case_of = exp_new(s->n_cases + 1, sizeof *s->case_of);
     for (size_t i = 0; i < s->n_cases; i++) {
-        if (!s->cases[i].why_not)
+        if (!s->cases[i].why)
             list_case(s, &tree, i);
     }
     tdestroy(tree, keep);
@@ -298,7 +298,7 @@ static struct exp_replay_plan replay_of(const struct exp_sweep_case *x, const st
 
 const char *exp_sweep_why_no_cycles(const struct exp_sweep_case *x)
 {
-    assert(!x->why_not);
+    assert(!x->why);
     if (exp_sweep_has_cores(x->config))
         return "several cores have no clock";
     if (*x->config->setup.why_no_cycles)

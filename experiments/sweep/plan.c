@@ -160,12 +160,12 @@ static int plan_case(struct exp_sweep_case *x, struct exp_why *why)
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
         tiling[i] = csa_analyse(p, &s->caches, s->ukr->n_win, s->ukr->n_f, (enum csa_schedule)i);
     x->is_chosen = x->algo->when == EXP_ALGO_MEMBER && x->algo->schedule == csa_choose(tiling);
-    x->why_not = x->algo->why_not_replay(s);
+    x->why = x->algo->why_not_replay(s);
     err = x->algo->plan(s, p, tiling, x->algo, &x->plan);
-    if (!err && !x->why_not && exp_sweep_has_cores(c))
-        x->why_not = exp_replay_cores_why_not(&x->plan);
-    if (!err && !x->why_not && x->algo->plugin)
-        x->why_not = exp_plugin_why_not(x->algo->plugin, &x->plan);
+    if (!err && !x->why && exp_sweep_has_cores(c))
+        x->why = exp_replay_cores_why_not(&x->plan);
+    if (!err && !x->why && x->algo->plugin)
+        x->why = exp_plugin_why_not(x->algo->plugin, &x->plan);
     if (err == -ENOENT)
         return exp_fail(why, err, "%s:%u: layer '%s': PLAN has no plan of its shape; LAYERS= chooses others",
                         x->model->path, x->layer->line, x->layer->name);

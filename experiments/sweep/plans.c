@@ -22,7 +22,7 @@ static const char *why_no_plans(const struct exp_sweep *s)
 /* Tells whether a case was simulated and has a plan for the file. */
 static bool is_candidate(const struct exp_sweep_case *x)
 {
-    return !x->why_not && !x->algo->plugin && x->plan.algorithm == CONV_SCONV;
+    return !x->why && !x->algo->plugin && x->plan.algorithm == CONV_SCONV;
 }
 
 /* The plan of least cost of a layer, of SConv's plans in all configurations; of equal costs the first plan. */

@@ -189,7 +189,7 @@ double exp_sweep_cost(const struct exp_sweep_report *r, const struct exp_sweep_c
 {
     struct value value[N_VALUES];
 
-    assert(!x->why_not);
+    assert(!x->why);
     fill_values(r, x, value);
     return value[COST].number;
 }
@@ -209,9 +209,9 @@ static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case 
     };
 
     exp_plan_text(&x->plan, row.plan);
-    for (size_t v = 0; v < N_VALUES && x->why_not; v++)
-        row.value[v] = value_none(x->why_not);
-    if (!x->why_not)
+    for (size_t v = 0; v < N_VALUES && x->why; v++)
+        row.value[v] = value_none(x->why);
+    if (!x->why)
         fill_values(r, x, row.value);
     return row;
 }
@@ -341,7 +341,7 @@ int exp_sweep_report_write(struct exp_sweep_report *r, const struct exp_sweep *s
     r->why_no_estimate = exp_estimate_why_not(&s->base);
     r->has_cycles = true;
     for (size_t i = 0; i < s->n_cases && r->has_cycles; i++)
-        r->has_cycles = s->cases[i].why_not || !exp_sweep_why_no_cycles(&s->cases[i]);
+        r->has_cycles = s->cases[i].why || !exp_sweep_why_no_cycles(&s->cases[i]);
     add_sums(r);
     for (size_t i = 0; i < sizeof files / sizeof files[0] && !err; i++) {
         struct file f;
@@ -557,7 +557,7 @@ void exp_sweep_set_variables(const struct exp_sweep_report *r, struct exp_variab
     for (size_t a = 0; a < s->n_algos; a++) {
         const struct exp_sweep_case *x = exp_sweep_case_at(s, 0, 0, a);
 
-        if (!x->why_not)
+        if (!x->why)
             exp_variables_add(v, "shown_algos", "", x->algo->name);
     }
 }

@@ -48,11 +48,11 @@ struct exp_sweep_case {
     const struct exp_layer *layer;
     const struct exp_algo *algo;
     struct exp_sweep_config *config;
-    const char *why_not; /* NULL: can be replayed */
-    bool is_chosen;      /* CSA chose the schedule */
-    bool is_own;         /* SConv with CSA's own tiles for this configuration */
+    const char *why; /* NULL: can be replayed */
+    bool is_chosen;  /* CSA chose the schedule */
+    bool is_own;     /* SConv with CSA's own tiles for this configuration */
     struct conv_plan plan;
-    size_t task; /* if why_not is NULL */
+    size_t task; /* if why is NULL */
 };
 
 /* The counts of a task. */

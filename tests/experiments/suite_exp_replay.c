@@ -196,7 +196,7 @@ static int finish(void *ctx, size_t index, struct exp_why *why)
     const struct exp_experiment *e = &done->f[index].experiment;
 
     for (size_t i = 0; i < e->n_cases; i++)
-        test_check(!e->cases[i].simulated.why_not && sim_stats_total(&e->cases[i].simulated.stats).loads > 0,
+        test_check(!e->cases[i].simulated.why && sim_stats_total(&e->cases[i].simulated.stats).loads > 0,
                    "case %zu of a finished experiment was not replayed", i);
     done->n[index]++;
     return index == done->refuses ? exp_fail(why, -EIO, "refused") : 0;

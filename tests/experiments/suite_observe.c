@@ -122,7 +122,7 @@ static void sum_up(const struct toy *t, const uint64_t seen[3], const uint64_t r
         stats.cell[0][0].level[l].load_misses = replayed[l];
     }
     for (size_t i = 0; i < t->experiment.n_cases; i++)
-        x[i] = (struct exp_observation){ .why_not = "not asked for", .same_as = i };
+        x[i] = (struct exp_observation){ .why = "not asked for", .same_as = i };
     x[0] = (struct exp_observation){ .share = 1, .seen = r, .replayed = &stats };
     exp_observe_sum_up(&o, text, bytes);
     free(x);

@@ -150,7 +150,7 @@ static const char *why_no_code(const struct exp_setup *s)
         return why;
     if (!conv_emitted_lanes(s->ukr))
         return "code is not written for SConv's micro-kernel (kernels/emit/emitted.def)";
-    return s->coder ? s->coder->why_not : why_no_coder(s);
+    return s->coder ? s->coder->why : why_no_coder(s);
 }
 
 static const char *why_no_noted_ukr(const struct exp_setup *s)

@@ -21,7 +21,7 @@ typedef void (*exp_code_fn)(const float *input, const float *filter, float *pack
 
 /* The compiler of generated code. */
 struct exp_coder {
-    const char *why_not; /* NULL: the coder can compile */
+    const char *why; /* NULL: the coder can compile */
     /* Finds the plan's code; compiles the code the first time. Thread-safe. Returns 0 or -errno. */
     int (*find)(struct exp_coder *self, const struct conv_plan *plan, exp_code_fn *code);
 };

@@ -281,8 +281,8 @@ static int plan_case(struct exp_case *c, const struct exp_setup *s, struct exp_w
     c->measured.why_no_time = "not timed yet";
     for (int i = 0; i < EXP_N_COUNTS; i++)
         c->measured.count[i] = value_none("not counted");
-    c->simulated.why_not = "not replayed yet";
-    c->observed.why_not = "nothing was to be observed";
+    c->simulated.why = "not replayed yet";
+    c->observed.why = "nothing was to be observed";
     err = c->algo->plan(s, p, c->tiling, c->algo, &c->plan);
     if (err == -ENOENT)
         return exp_fail(why, err, "%s:%u: layer '%s' with %s: PLAN has no plan of its shape; LAYERS= chooses others",

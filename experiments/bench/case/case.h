@@ -136,8 +136,8 @@ struct exp_measured {
 };
 
 struct exp_simulated {
-    const char *why_not; /* NULL: replayed */
-    bool is_copy;        /* of an identical layer of the experiment */
+    const char *why; /* NULL: replayed */
+    bool is_copy;    /* of an identical layer of the experiment */
     struct sim_stats stats;
     uint64_t mac_instructions; /* multiply-adds of the machine's shape that the micro-kernels issue; 0: not stated */
     struct sim_cycles cycles[CONV_N_PHASES]; /* 0 without cycles: estimate.h */
@@ -145,9 +145,9 @@ struct exp_simulated {
 
 /* The part of a case watched access by access (experiments/observe), and the replay of this part. */
 struct exp_watched {
-    const char *why_not; /* NULL: observed; else a reason owned by somebody who outlives the struct */
-    const char *source;  /* the observer, for people */
-    double share;        /* of the layer's multiply-adds: a large layer is observed in part */
+    const char *why;    /* NULL: observed; else a reason owned by somebody who outlives the struct */
+    const char *source; /* the observer, for people */
+    double share;       /* of the layer's multiply-adds: a large layer is observed in part */
     const struct sim_stats *seen, *replayed;
 };
 

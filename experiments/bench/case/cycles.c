@@ -7,8 +7,8 @@
 
 static const char *why_missing(const struct exp_setup *s, const struct exp_case *c)
 {
-    if (c->simulated.why_not)
-        return c->simulated.why_not;
+    if (c->simulated.why)
+        return c->simulated.why;
     if (*s->why_no_cycles)
         return s->why_no_cycles;
     return exp_stacks_find(&s->stacks, c->algo->name, &c->plan) ? NULL : EXP_NO_WORK_ON_RECORD;

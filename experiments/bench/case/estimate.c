@@ -62,9 +62,9 @@ struct exp_estimate exp_no_estimate(const char *why)
 
 struct exp_estimate exp_estimate(const struct sim_machine *m, const struct exp_case *c)
 {
-    const char *why = c->simulated.why_not ? c->simulated.why_not
-                      : c->algo->plugin    ? "a plug-in's multiply-add instructions are not counted"
-                                           : exp_estimate_why_not(m);
+    const char *why = c->simulated.why  ? c->simulated.why
+                      : c->algo->plugin ? "a plug-in's multiply-add instructions are not counted"
+                                        : exp_estimate_why_not(m);
     struct sim_cell phase[CONV_N_PHASES];
 
     if (why)

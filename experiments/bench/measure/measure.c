@@ -79,7 +79,7 @@ static void find_times(struct measured_case *x)
 
 static void find_simulated(struct measured_case *x)
 {
-    x->why[NO_REPLAY] = x->c->simulated.why_not;
+    x->why[NO_REPLAY] = x->c->simulated.why;
     if (x->why[NO_REPLAY])
         return;
     x->sum = sim_stats_total(&x->c->simulated.stats);
@@ -117,8 +117,8 @@ static void find_observed(struct measured_case *x)
 {
     const struct exp_watched *w = &x->c->observed;
 
-    x->why[NO_OBSERVED] = w->why_not;
-    if (w->why_not)
+    x->why[NO_OBSERVED] = w->why;
+    if (w->why)
         return;
     x->seen = sim_stats_total(w->seen);
     x->replayed = sim_stats_total(w->replayed);

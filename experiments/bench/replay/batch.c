@@ -306,7 +306,7 @@ static void move_case(void *ctx, struct exp_case *c, size_t number)
     c->alone.mac_instructions = c->simulated.mac_instructions;
     if (!x->has_alone)
         copy_without_classes(&c->alone.stats, &c->simulated.stats, x->e->setup->classifies_misses);
-    c->simulated.why_not = c->alone.why_not = NULL;
+    c->simulated.why = c->alone.why = NULL;
 }
 
 /* ---- work ---- */
@@ -316,7 +316,7 @@ static void find_reason(void *ctx, struct exp_case *c, size_t number)
     const char **reason = ctx;
 
     (void)number;
-    *reason = c->simulated.why_not ? c->simulated.why_not : *reason;
+    *reason = c->simulated.why ? c->simulated.why : *reason;
 }
 
 static int run(void *ctx, size_t job, const struct exp_pool *pool, struct exp_result *result, struct exp_why *why)
@@ -362,7 +362,7 @@ static void settle_others(struct kept *k)
     for (size_t i = 0; i < k->e->n_cases; i++) {
         struct exp_case *c = &k->e->cases[i];
 
-        c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(k->e->setup);
+        c->simulated.why = c->alone.why = c->algo->why_not_replay(k->e->setup);
     }
 }
 

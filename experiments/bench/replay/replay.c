@@ -451,7 +451,7 @@ static void take(struct exp_simulated *to, const struct exp_simulated *run, cons
 {
     to->stats = *sim_hierarchy_stats(h);
     to->mac_instructions = run->mac_instructions;
-    to->why_not = NULL;
+    to->why = NULL;
 }
 
 /* Hands every access to two simulations. */
@@ -477,14 +477,13 @@ static int record_once(struct exp_case *c, struct simulations *s, const struct c
     int err;
 
     if (c->why_refused) {
-        c->simulated.why_not = c->why_refused;
+        c->simulated.why = c->why_refused;
         return -ENOTSUP;
     }
     c->simulated.mac_instructions = 0;
     sim_hierarchy_clear_stats(s->h);
     sim_hierarchy_clear_stats(alone);
-    err =
-        exp_plugin_replay(&c->plan, bind, has_stopped, pool, s->alone ? &both.sink : both.to[0], &c->simulated.why_not);
+    err = exp_plugin_replay(&c->plan, bind, has_stopped, pool, s->alone ? &both.sink : both.to[0], &c->simulated.why);
     if (!err)
         err = sim_hierarchy_error(s->h);
     return err ? err : sim_hierarchy_error(alone);
@@ -501,8 +500,8 @@ static int replay_through(struct exp_case *c, struct simulations *s, const struc
         err = replay_once(c, s, s->alone, bind, pool);
     if (!err && s->alone && s->must_agree && !agree(sim_hierarchy_stats(s->h), sim_hierarchy_stats(s->alone)))
         err = -EBADMSG;
-    if (err == -ENOTSUP && c->simulated.why_not) {
-        c->alone.why_not = c->simulated.why_not;
+    if (err == -ENOTSUP && c->simulated.why) {
+        c->alone.why = c->simulated.why;
         return 0;
     }
     if (err)
@@ -567,14 +566,14 @@ static int replay_alone(const struct replaying *r, struct exp_experiment *e, siz
     struct simulations s;
     int err;
 
-    c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(e->setup);
+    c->simulated.why = c->alone.why = c->algo->why_not_replay(e->setup);
     if (!is_replayed(e, r->batch->cache, index))
         return 0;
     err = simulations_new(&s, r);
     begin(r, c, &s.reporter);
     if (!err && r->batch->cache == EXP_WARM)
         err = replay_through(c, &s, NULL, pool);
-    if (!err && !c->simulated.why_not)
+    if (!err && !c->simulated.why)
         err = replay_through(c, &s, NULL, pool);
     simulations_free(&s);
     report_rest(&s.reporter);
@@ -612,8 +611,8 @@ static int replay_network(const struct replaying *r, struct exp_experiment *e, s
         struct exp_case *c = &e->cases[l * e->n_algos + algo];
         struct conv_binding bind = network_binding(c, l, previous, output);
 
-        c->simulated.why_not = c->alone.why_not = c->algo->why_not_replay(r->setup);
-        if (c->simulated.why_not)
+        c->simulated.why = c->alone.why = c->algo->why_not_replay(r->setup);
+        if (c->simulated.why)
             continue;
         begin(r, c, &s.reporter);
         err = replay_through(c, &s, &bind, pool);

@@ -120,7 +120,7 @@ struct counting {
     struct events events;
     enum exp_count first, end;
     struct ctr_counters counters;
-    const char *why_not; /* NULL: open */
+    const char *why; /* NULL: open */
 };
 
 struct measure {
@@ -208,12 +208,12 @@ static int prepare(void *ctx)
 static void open_counting(struct counting *k, const struct events *e, struct exp_measure_source *s)
 {
     k->events = *e;
-    if (e->open(&k->counters, e->source, e->groups_dir, e->uarch, e->group, SIM_WHY(s->why_not))) {
-        k->why_not = s->why_not;
+    if (e->open(&k->counters, e->source, e->groups_dir, e->uarch, e->group, SIM_WHY(s->why))) {
+        k->why = s->why;
         return;
     }
     snprintf(s->name, sizeof s->name, "%s %s/%s", e->source->name, k->counters.group->uarch, k->counters.group->name);
-    s->why_not[0] = '\0';
+    s->why[0] = '\0';
 }
 
 /* The first case without a count gives the reason for all cases. */
@@ -231,7 +231,7 @@ static void keep_count(struct counting *k, struct runner *r, const struct ctr_re
     struct exp_measured *m = &r->c->measured;
 
     double number = 0;
-    const char *why = k->why_not;
+    const char *why = k->why;
 
     if (!why && ctr_reading_metric(reading, exp_count_name(c), &number))
         why = why_missing(r->m->info, reading, c);
@@ -258,7 +258,7 @@ struct outside_count {
     enum exp_count first, end;
     bool has[EXP_N_COUNTS];
     double value[EXP_N_COUNTS];
-    char why_not[400]; /* of a missing count */
+    char why[400]; /* of a missing count */
 };
 
 /* Counts in the plug-in's process, with counters of the process. */
@@ -269,15 +269,15 @@ static void count_there(void *data, const struct exp_runs *runs)
     struct ctr_counters *c = exp_new(1, sizeof *c);
     struct ctr_reading reading;
 
-    if (!e->open(c, e->source, e->groups_dir, e->uarch, e->group, SIM_WHY(x->why_not))) {
+    if (!e->open(c, e->source, e->groups_dir, e->uarch, e->group, SIM_WHY(x->why))) {
         int err = count_sets(c, runs, &reading);
 
         if (err)
-            exp_say(x->why_not, sizeof x->why_not, "counting failed: %s", strerror(-err));
+            exp_say(x->why, sizeof x->why, "counting failed: %s", strerror(-err));
         for (enum exp_count i = x->first; i < x->end && !err; i++) {
             x->has[i] = !ctr_reading_metric(&reading, exp_count_name(i), &x->value[i]);
             if (!x->has[i])
-                ctr_reading_explain(&reading, exp_count_name(i), SIM_WHY(x->why_not));
+                ctr_reading_explain(&reading, exp_count_name(i), SIM_WHY(x->why));
         }
         ctr_counters_close(c);
     }
@@ -288,10 +288,10 @@ static void count_outside(const struct counting *k, struct runner *r)
 {
     struct exp_measured *m = &r->c->measured;
     struct outside_count x = { .events = k->events, .first = k->first, .end = k->end };
-    const char *why = k->why_not ? k->why_not : exp_plugin_do(r->plugin, count_there, &x, sizeof x);
+    const char *why = k->why ? k->why : exp_plugin_do(r->plugin, count_there, &x, sizeof x);
 
-    if (!why && *x.why_not)
-        why = exp_plugin_keep(r->plugin, x.why_not);
+    if (!why && *x.why)
+        why = exp_plugin_keep(r->plugin, x.why);
     for (enum exp_count c = k->first; c < k->end; c++) {
         m->count[c] = value_or(x.value[c], x.has[c] ? NULL : why ? why : "not counted");
     }
@@ -307,7 +307,7 @@ static int count(struct counting *k, struct runner *r)
         count_outside(k, r);
         return 0;
     }
-    err = k->why_not ? 0 : count_sets(&k->counters, &runs, &reading);
+    err = k->why ? 0 : count_sets(&k->counters, &runs, &reading);
     for (enum exp_count c = k->first; c < k->end && !err; c++)
         keep_count(k, r, &reading, c);
     return err;

@@ -64,7 +64,7 @@ struct exp_measure_options {
 /* The counters of a group of events, or the reason why nothing counted. */
 struct exp_measure_source {
     char name[96]; /* "perf_event clx/CACHE", or "" */
-    char why_not[400];
+    char why[400];
 };
 
 /*

@@ -136,9 +136,14 @@ static ROW row_of(const struct exp_experiment *e, const struct exp_case *c, enum
     }
     take_plan(&row, c);
     if (kind == EXP_PAPER_TIMED)
-        take_timing(&row, &c->measured, peak);
-    if (kind == EXP_PAPER_REPLAYED)
-        take_peak(&row, &e->setup->machine);
+        take_times(&row, c, peak);
+    if (kind == EXP_PAPER_OBSERVED) /* the observed part of a layer stands for the whole layer */
+        take_counts(&row, EXP_PAPER_LOADS, c->observed.seen, 1 / c->observed.share, c->observed.why);
+    if (kind == EXP_PAPER_REPLAYED) {
+        take_counts(&row, EXP_PAPER_LOADS, &c->simulated.stats, 1, c->simulated.why);
+        take_counts(&row, EXP_PAPER_ALONE_LOADS, &c->alone.stats, 1, c->alone.why);
+        take_estimates(&row, &e->setup->machine, c);
+    }
     return row;
 }
 
