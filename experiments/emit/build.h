@@ -16,7 +16,7 @@
 enum exp_emit_what {
     EXP_EMIT_C,
     EXP_EMIT_MLIR_LINALG, /* linalg, and a script for tiling the convolution */
-    EXP_EMIT_SCONV_OPT,   /* linalg, which sconv-opt slices by a plan of sconv-opt, with constant filters */
+    EXP_EMIT_SCONV_OPT,   /* linalg, sliced by sconv-opt after a plan of sconv-opt; with constant filters */
     EXP_EMIT_N_FORMS,
     EXP_EMIT_MLIR = EXP_EMIT_N_FORMS, /* another word for EXP_EMIT_MLIR_LINALG, and no form */
 };

@@ -48,7 +48,6 @@ static struct exp_rounds rounds_of(const struct options *o)
 struct session {
     struct options options;
     bool is_of_several;           /* several models run in turn */
-    const char *why_not_timed;    /* NULL: timed */
     struct exp_why why_elsewhere; /* why the times are not the simulated machine's; "": they are */
     struct exp_model model;
     struct exp_setup setup;
@@ -66,7 +65,7 @@ struct session {
 };
 
 /* If SConv's kernel is of another CPU family, Base is not timed either. */
-static const char *why_not_timed(const struct session *s)
+static const char *why_untimed(const struct session *s)
 {
     if (!s->options.timing)
         return EXP_UNTIMED;
@@ -74,12 +73,6 @@ static const char *why_not_timed(const struct session *s)
         return NULL;
     return exp_setup_uses_openblas_ukr(&s->setup) ? s->setup.why_no_openblas_ukr
                                                   : "the machine's micro-kernel is another CPU family's";
-}
-
-/* Says whether the results will hold times. */
-static void say_timed(struct session *s)
-{
-    exp_results_time(&s->results, s->why_not_timed ? s->why_not_timed : s->options.timing ? NULL : EXP_UNTIMED);
 }
 
 /*
@@ -159,7 +152,7 @@ static int prepare_job(struct session *s)
     limit_layers(s);
     models.model[0] = (struct exp_model){ 0 };
     exp_models_release(&models);
-    say_timed(s);
+    exp_results_time(&s->results, s->options.timing ? NULL : EXP_UNTIMED);
     return exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
 }
 
@@ -200,10 +193,9 @@ static int prepare(void *session)
     if (err)
         return err;
     say_unwritten(s);
-    s->why_not_timed = why_not_timed(s);
-    if (!s->why_not_timed)
+    exp_results_time(&s->results, why_untimed(s));
+    if (s->results.is_timed)
         exp_machine_why_not_here(&s->setup.machine, &s->why_elsewhere);
-    say_timed(s);
     return 0;
 }
 
@@ -214,7 +206,7 @@ static bool verifies(const struct session *s)
 
     for (size_t a = 0; a < s->experiment.n_algos; a++)
         has_plugins |= s->experiment.cases[a].algo->plugin != NULL;
-    return has_plugins || !s->why_not_timed;
+    return has_plugins || s->results.is_timed;
 }
 
 /* Adds up the announced seconds of a layer, by kind of work. */
@@ -225,7 +217,7 @@ static void announce_layer(const struct session *s, size_t layer, double seconds
     const size_t most = rounds_of(&s->options).most;
 
     seconds[EXP_WORK_REPLAY] += exp_replay_seconds(e, (enum exp_cache_state)s->options.cache, s->options.jobs, layer);
-    if (!s->why_not_timed)
+    if (s->results.is_timed)
         seconds[EXP_WORK_ROUNDS] += exp_measure_seconds(first, e->n_algos, most);
     if (verifies(s) && first->same_as == layer * e->n_algos)
         seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, e->n_algos, s->options.jobs);
@@ -266,11 +258,11 @@ static int measure(struct session *s, struct exp_progress *progress)
     struct exp_measure_options m = measure_options(s);
     int err;
 
-    m.plugins_only = s->why_not_timed != NULL; /* a simulated plug-in must compute right values, too */
+    m.plugins_only = !s->results.is_timed; /* a simulated plug-in must compute right values, too */
     err = verifies(s) ? exp_verify_all(&s->experiment, &m, progress, &s->why) : 0;
-    for (size_t i = 0; i < s->experiment.n_cases && s->why_not_timed; i++)
-        s->experiment.cases[i].measured.why_no_time = s->why_not_timed;
-    if (err || s->why_not_timed)
+    for (size_t i = 0; i < s->experiment.n_cases && !s->results.is_timed; i++)
+        s->experiment.cases[i].measured.why_no_time = s->results.why_untimed;
+    if (err || !s->results.is_timed)
         return err;
     err = exp_measure_all(&s->experiment, &m, &s->info, progress, &s->why);
     s->setup.ran_at_ghz = s->info.ran_at_ghz;
@@ -371,7 +363,7 @@ static int run_all(struct session *s)
 static struct exp_counts_source counts_of(const struct session *s)
 {
     struct exp_why ignored;
-    const bool is_timed_here = !s->why_not_timed && !exp_machine_why_not_here(&s->setup.machine, &ignored);
+    const bool is_timed_here = s->results.is_timed && !exp_machine_why_not_here(&s->setup.machine, &ignored);
 
     return (struct exp_counts_source){ &s->experiment, (enum exp_cache_state)s->options.cache, s->options.commit,
                                        is_timed_here ? exp_ran_at_ghz(&s->setup) : 0 };
@@ -385,13 +377,15 @@ static int print_host(const void *session, FILE *out)
     char rounds[640];
     int err = ctr_hostinfo_print(out);
 
-    if (!s->why_not_timed && s->info.core >= 0)
+    if (s->results.is_timed && s->info.core >= 0)
         fprintf(out, "timed on core: %d (pinned)\n", s->info.core);
-    else if (!s->why_not_timed)
+    else if (s->results.is_timed)
         fprintf(out, "timed on core: not pinned (%s)\n", s->info.why_not_pinned);
-    exp_measure_say_rounds(&s->info, rounds, sizeof rounds);
-    if (!s->why_not_timed)
-        fprintf(out, "timed in %s\n", rounds);
+    exp_disturbance_describe(&s->info.disturbance, disturbance, sizeof disturbance);
+    exp_ruler_say(&s->info.ruler, ruled, sizeof ruled);
+    if (s->results.is_timed)
+        fprintf(out, "timed in %zu rounds: %s; %s; %s\n", s->info.n_rounds, exp_end_text(s->info.end), ruled,
+                disturbance);
     if (*s->info.counter_note)
         fprintf(out, "counters: %s\n", s->info.counter_note);
     if (*s->info.emptied)
@@ -430,7 +424,7 @@ static void say_figures(const struct session *s, struct exp_figures *f)
         exp_say_more(f->simulator, sizeof f->simulator, ". %.*s", (int)strcspn(planned, "."), planned);
     exp_say(f->host, sizeof f->host, "%s%s, one thread, %s%s%s%s; OpenBLAS core %s",
             ctr_is_emulated() ? "an emulator, whose times are its own, on " : "", cpu,
-            s->why_not_timed ? "not timed" : "time by ", s->why_not_timed ? "" : exp_clock_name(s->options.clock),
+            s->results.is_timed ? "time by " : "not timed", s->results.is_timed ? exp_clock_name(s->options.clock) : "",
             *s->info.hardware.name ? ", counts by " : "", s->info.hardware.name,
             u->blas.handle ? u->blas.core : "missing");
     exp_say(f->arch, sizeof f->arch, "%s",
@@ -454,6 +448,21 @@ static int draw(void *session)
 }
 
 /* ---- the whole ---- */
+
+static struct exp_report report_of(const struct session *s)
+{
+    return (struct exp_report){
+        .e = &s->experiment,
+        .info = &s->info,
+        .experiments_dir = EXP_EXPERIMENTS_DIR,
+        .commit = s->options.commit,
+        .cache = (enum exp_cache_state)s->options.cache,
+        .is_timed = s->results.is_timed,
+        .clock = exp_clock_name(s->options.clock),
+        .why_elsewhere = *s->why_elsewhere.text ? s->why_elsewhere.text : NULL,
+        .observed = s->observed_in_short,
+    };
+}
 
 static int write_counted(struct session *s)
 {
@@ -520,7 +529,7 @@ static bool is_counted(const struct session *s)
     const struct exp_measure_options m = measure_options(s);
     struct exp_why ignored;
 
-    return !why_not_timed(s) && !exp_machine_why_not_here(&s->setup.machine, &ignored) && exp_measure_counts(&m);
+    return !why_untimed(s) && !exp_machine_why_not_here(&s->setup.machine, &ignored) && exp_measure_counts(&m);
 }
 
 /* Tells whether the models and their layers can be read. */
