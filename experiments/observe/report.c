@@ -602,7 +602,7 @@ struct exp_observe_agreement exp_observe_agreement(const struct exp_observed *o)
     for (size_t i = 0; o->observation && i < o->experiment.n_cases; i++) {
         const struct exp_observation *x = &o->observation[i];
 
-        if (*x->why_not || x->same_as != i)
+        if (*x->why || x->same_as != i)
             continue;
         a.n_observed++;
         a.n_equal += equals_replay(o, x);

@@ -15,7 +15,7 @@
 #include "experiments/base/record.h"
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/time/measure.h"
-#include "experiments/measure/measure.h"
+#include "experiments/bench/measure/measure.h"
 
 /* The caches at the start of each layer: EXP_NETWORK, EXP_WARM. */
 enum exp_peers_cache { EXP_PEERS_NETWORK, EXP_PEERS_WARM, EXP_N_PEERS_CACHES };

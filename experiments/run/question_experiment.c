@@ -299,7 +299,7 @@ static struct exp_report report_of(const struct session *s)
         .experiments_dir = EXP_EXPERIMENTS_DIR,
         .commit = s->options.commit,
         .cache = (enum exp_cache_state)s->options.cache,
-        .is_timed = !s->why_not_timed,
+        .is_timed = s->results.is_timed,
         .clock = exp_clock_name(s->options.clock),
         .why_elsewhere = *s->why_elsewhere.text ? s->why_elsewhere.text : NULL,
         .observed = s->observed_in_short,
@@ -381,11 +381,9 @@ static int print_host(const void *session, FILE *out)
         fprintf(out, "timed on core: %d (pinned)\n", s->info.core);
     else if (s->results.is_timed)
         fprintf(out, "timed on core: not pinned (%s)\n", s->info.why_not_pinned);
-    exp_disturbance_describe(&s->info.disturbance, disturbance, sizeof disturbance);
-    exp_ruler_say(&s->info.ruler, ruled, sizeof ruled);
+    exp_measure_say_rounds(&s->info, rounds, sizeof rounds);
     if (s->results.is_timed)
-        fprintf(out, "timed in %zu rounds: %s; %s; %s\n", s->info.n_rounds, exp_end_text(s->info.end), ruled,
-                disturbance);
+        fprintf(out, "timed in %s\n", rounds);
     if (*s->info.counter_note)
         fprintf(out, "counters: %s\n", s->info.counter_note);
     if (*s->info.emptied)
@@ -448,21 +446,6 @@ static int draw(void *session)
 }
 
 /* ---- the whole ---- */
-
-static struct exp_report report_of(const struct session *s)
-{
-    return (struct exp_report){
-        .e = &s->experiment,
-        .info = &s->info,
-        .experiments_dir = EXP_EXPERIMENTS_DIR,
-        .commit = s->options.commit,
-        .cache = (enum exp_cache_state)s->options.cache,
-        .is_timed = s->results.is_timed,
-        .clock = exp_clock_name(s->options.clock),
-        .why_elsewhere = *s->why_elsewhere.text ? s->why_elsewhere.text : NULL,
-        .observed = s->observed_in_short,
-    };
-}
 
 static int write_counted(struct session *s)
 {

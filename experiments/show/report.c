@@ -88,7 +88,7 @@ static const struct rec_field model_fields[] = {
     { EXP_COLUMN_SPEEDUP_LOW, REC_VALUE(MODEL, of[M_measured_speedup_low]) },
     { EXP_COLUMN_SPEEDUP_HIGH, REC_VALUE(MODEL, of[M_measured_speedup_high]) },
     { EXP_COLUMN_SPEEDUP_BY_MEDIAN, REC_VALUE(MODEL, of[M_measured_speedup_by_median]) },
-    EXP_FIELDS_ROUNDS(MODEL, n_rounds, end, of[M_measured_time_ns].why, ", of the layer with the fewest", ""),
+    EXP_FIELDS_ROUNDS(MODEL, n_rounds, end, of[M_measured_time_ns].why, ", of the layer with the fewest"),
     COLUMN(measured_l1_miss_percent, "%", "L1 load misses of all loads, summed over the layers", "perf_event"),
     COLUMN(measured_l2_miss_percent, "%", "the same for L2", "perf_event"),
     COLUMN(measured_l3_miss_percent, "%", "the same for L3, which is the last level", "perf_event"),

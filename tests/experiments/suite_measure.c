@@ -89,7 +89,7 @@ static void test_case(void)
             check_none(of[M_measured_time_ns], "not timed yet", "time");
             check_none(of[M_plan_p], "does not apply", "SConv's blocking");
         }
-        check_none(of[M_observed_whole_loads], c->observed.why_not, "loads of the whole layer");
+        check_none(of[M_observed_whole_loads], c->observed.why, "loads of the whole layer");
         check_whole(&lab, c, loads, misses);
     }
     toy_close(&lab.toy);

@@ -223,26 +223,18 @@ struct known {
 static void make_case(struct exp_case *c, const struct exp_layer *layer, const struct exp_algo *algo, uint64_t ns,
                       const char *why_not)
 {
-    static const struct {
-        size_t channels, filter; /* half the flop */
-        uint64_t ns[4];
-    } known[3] = { { 25, 2, { 40, 20, 10, 0 } }, { 50, 1, { 10, 20, 5, 0 } }, { 45, 1, { 90, 10, 10, 20 } } };
-    struct conv_problem *p = &k->shape[i].problem;
-    char why[128];
-
-    *p = (struct conv_problem){ .n = 1, .c = known[i].channels, .h = 1, .w = known[i].filter, .k = 1 };
-    p->r = p->stride_h = p->stride_w = p->dilation_h = p->dilation_w = p->groups = 1;
-    p->s = known[i].filter;
-    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(p, SIM_WHY(why)), 0);
-    for (size_t m = 0, at = i * N_METHODS; m < N_METHODS; m++, at++) {
-        k->cases[at] = (struct exp_case){ .layer = &k->shape[i], .algo = &algos[m] };
-        k->ns[at] = known[i].ns[m];
-        k->measured[EXP_PEERS_NETWORK][at] = k->measured[EXP_PEERS_WARM][at] =
-            (struct exp_measured){ .why_no_time = "not there" };
-        if (known[i].ns[m])
-            k->measured[EXP_PEERS_NETWORK][at] =
-                (struct exp_measured){ .sample_ns = &k->ns[at], .mark = &k->mark[at], .n_samples = 1 };
-    }
+    *c = (struct exp_case){ .layer = layer, .algo = algo };
+    CU_ASSERT_EQUAL(conv_plan_plugin(&c->plan, &layer->problem, "of a test", NULL), 0);
+    c->simulated.why = c->observed.why = "not asked for";
+    for (int i = 0; i < EXP_N_COUNTS; i++)
+        c->measured.count[i] = value_none("not asked for");
+    c->measured.why_no_time = why_not ? why_not : ns ? NULL : "not there";
+    c->measured.sample_ns = exp_new(1, sizeof *c->measured.sample_ns);
+    c->measured.mark = exp_new(1, sizeof *c->measured.mark);
+    c->measured.n_samples = ns > 0;
+    c->measured.sample_ns[0] = ns;
+    c->measured.phases.total_ns = 10;
+    c->measured.phases.step_ns[CONV_STEP_PACK_WINDOWS] = layer->problem.c == 45 ? 3 : 1;
 }
 
 static void make_shape(struct conv_problem *p, size_t channels, size_t filter)
@@ -252,7 +244,7 @@ static void make_shape(struct conv_problem *p, size_t channels, size_t filter)
     *p = (struct conv_problem){ .n = 1, .c = channels, .h = 1, .w = filter, .k = 1 };
     p->r = p->stride_h = p->stride_w = p->dilation_h = p->dilation_w = p->groups = 1;
     p->s = filter;
-    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(p, why, sizeof why), 0);
+    CU_ASSERT_EQUAL_FATAL(conv_problem_finish(p, SIM_WHY(why)), 0);
 }
 
 /* Adds a network of n layers in both states of the caches; in warm caches nothing was timed. */
@@ -340,7 +332,8 @@ static void phases_are_shares(void)
     struct known k;
 
     make_known(&k, NULL);
-    CU_ASSERT(total(&k, 0, TUNED)->has_phases && !total(&k, 0, GENERATED)->has_phases && !total(&k, 2, TUNED)->has_phases);
+    CU_ASSERT(total(&k, 0, TUNED)->has_phases && !total(&k, 0, GENERATED)->has_phases &&
+              !total(&k, 2, TUNED)->has_phases);
     CU_ASSERT_DOUBLE_EQUAL(total(&k, 0, TUNED)->part_percent[1].number, 10, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(total(&k, 1, TUNED)->part_percent[1].number, 30, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(total(&k, 0, TUNED)->steps_to_call.number, 0.4, 1e-12);

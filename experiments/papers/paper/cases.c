@@ -73,37 +73,16 @@ static double spread_of(const struct exp_measured *m)
 
 static void take_timing(ROW *row, const struct exp_measured *m, double peak)
 {
-    const struct exp_measured *m = &c->measured;
     const char *why = m->why_no_time;
-    const char *alone = why ? why : m->n_samples < 2 ? "one round has no spread" : NULL;
-    const struct exp_phases p = exp_case_phases(c);
 
-    take(row, EXP_PAPER_TIME, exp_case_times(c).low_mean, why);
-    take(row, EXP_PAPER_SPREAD, spread_of(m), alone);
-    take(row, EXP_PAPER_ROUNDS, (double)m->n_samples, why);
-    take(row, EXP_PAPER_PACKING, (double)(exp_phases_packing_ns(&p) + p.step_ns[CONV_STEP_IM2COL]), p.why);
-    take(row, EXP_PAPER_KERNEL, (double)exp_phases_kernel_ns(&p), p.why);
-    take(row, EXP_PAPER_STEPS, (double)p.total_ns, p.why);
+    take(row, EXP_PAPER_SPREAD, spread_of(m), why ? why : m->n_samples < 2 ? "one round has no spread" : NULL);
     take(row, EXP_PAPER_PEAK, peak, isnan(peak) ? "there is no loop for this CPU's peak" : NULL);
 }
 
 static void take_peak(ROW *row, const struct sim_machine *m)
 {
-    const struct sim_cell sum = why ? (struct sim_cell){ 0 } : sim_stats_total(stats);
-
-    take(row, loads, scale * (double)sum.loads, why);
-    for (unsigned i = 0; i < EXP_N_NAMED_LEVELS; i++)
-        take(row, loads + 1 + i, why ? 0 : scale * exp_load_misses(stats, &sum, i), why);
-}
-
-static void take_estimates(ROW *row, const struct sim_machine *m, const struct exp_case *c)
-{
-    const struct exp_estimate e = exp_estimate(m, c);
     const double peak = m->issue.mac_rows * m->issue.mac_columns * m->issue.mac_instructions_per_cycle;
 
-    take(row, EXP_PAPER_ISSUE_CYCLES, e.issue_cycles, e.why);
-    take(row, EXP_PAPER_WAITING_CYCLES, e.total_cycles, e.why);
-    take(row, EXP_PAPER_PACKING_CYCLES, e.packing_cycles, e.why);
     take(row, EXP_PAPER_PEAK, peak, peak > 0 ? NULL : exp_estimate_why_not(m));
 }
 
@@ -136,14 +115,9 @@ static ROW row_of(const struct exp_experiment *e, const struct exp_case *c, enum
     }
     take_plan(&row, c);
     if (kind == EXP_PAPER_TIMED)
-        take_times(&row, c, peak);
-    if (kind == EXP_PAPER_OBSERVED) /* the observed part of a layer stands for the whole layer */
-        take_counts(&row, EXP_PAPER_LOADS, c->observed.seen, 1 / c->observed.share, c->observed.why);
-    if (kind == EXP_PAPER_REPLAYED) {
-        take_counts(&row, EXP_PAPER_LOADS, &c->simulated.stats, 1, c->simulated.why);
-        take_counts(&row, EXP_PAPER_ALONE_LOADS, &c->alone.stats, 1, c->alone.why);
-        take_estimates(&row, &e->setup->machine, c);
-    }
+        take_timing(&row, &c->measured, peak);
+    if (kind == EXP_PAPER_REPLAYED)
+        take_peak(&row, &e->setup->machine);
     return row;
 }
 
