@@ -1026,6 +1026,7 @@ installation() {
     fi
     check "make install" sh -c "make -s BUILD='$BUILD' DESTDIR='$root' PREFIX=/opt/x install >'$work/said'"
     check "what make install put there is not what it says: $(installed_but_unsaid "$root/opt/x" "$work/said")" [ -z "$(installed_but_unsaid "$root/opt/x" "$work/said")" ]
+    check "what plug-ins are compiled with is not installed" [ -s "$root/opt/x/share/convsim/counters/watch/marker.h" ]
     check "the manual of bench is not installed" [ -s "$root/opt/x/share/man/man1/bench.1" ]
     check "tab completion is not installed" bash -c "source '$root/opt/x/share/bash-completion/completions/bench' && complete -p cachesim bench >'$work/out'"
     check "the installed cachesim finds its machines" sh -c "cd / && '$root/opt/x/bin/cachesim' --machine toy '$PWD/tests/golden/mix.din' >/dev/null"
