@@ -84,7 +84,10 @@ static int submit(struct array *a, const char *script, struct exp_why *why)
     exp_words_add(&w, "--array=0-%u", a->n_jobs - 1);
     exp_words_add(&w, "--output=%s%%a.log", s->part);
     exp_words_split(&w, s->needs);
-    exp_words_split(&w, s->words);
+    if (exp_words_split(&w, s->words)) {
+        exp_words_release(&w);
+        return exp_fail(why, -EINVAL, "SLURM: a quote is not closed: '%s'", s->words);
+    }
     exp_words_add(&w, "%s", script);
     err = command(a, &w);
     exp_say(a->id, sizeof a->id, "%.*s", (int)strspn(a->output.first, "0123456789"), a->output.first);
@@ -200,13 +203,9 @@ int exp_slurm_run(const struct exp_slurm *s, struct exp_why *why)
     const unsigned n = s->n_shares ? s->n_shares : 1;
     struct array a = { .s = s, .n_jobs = n, .n_left = n, .heard = time(NULL) };
     struct exp_guard guard = { .undo = cancel, .ctx = &a };
-    struct exp_words words = { 0 };
     char *script;
-    int err = exp_words_split(&words, s->words);
+    int err;
 
-    exp_words_release(&words);
-    if (err)
-        return exp_fail(why, err, "SLURM: a quote is not closed: '%s'", s->words);
     if (strpbrk(s->part, "\\%"))
         return exp_fail(why, -EINVAL, "LAUNCHER=slurm: Slurm's logs cannot be called '%s0.log'", s->part);
     script = exp_format("%sjob.%ld", s->part, (long)getpid());
