@@ -139,7 +139,7 @@ $(patsubst %.c,$(BUILD)/obj/%.o,experiments/papers/polydl/time/dnnl.c experiment
 
 define compile
 $(BUILD)/$1/%.o: %.c $(BUILD)/flags
-	$$(may_write)@mkdir -p $$(@D); echo "  $2 $$<"
+	$$(may_write)@mkdir -p $$(@D); $$(call say,$2 $$<)
 	$(Q)$3 -MMD -MP -c -o $$@ $$<
 endef
 cc = $(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -148,13 +148,13 @@ $(BUILD)/obj/%.o: $(BUILD)/obj/%.c $(BUILD)/flags
 	$(Q)$(cc) -MMD -MP -c -o $@ $<
 
 define link
-	$(may_write)@echo "  LINK    $@"
+	$(may_write)@$(call say,LINK    $@)
 	$(Q)$(CC) $(BASE_LDFLAGS) $(LDFLAGS) -o $@ $^
 endef
 
 define library_rule
 $(call archive,$1): $(call objects,$(call sources,$(or $(folder_of_$1),$1)))
-	$$(may_write)@echo "  AR      $$@"
+	$$(may_write)@$$(call say,AR      $$@)
 	$(Q)rm -f $$@ && $(AR) rcs $$@ $$^
 endef
 $(foreach l,papers $(LIBRARIES),$(eval $(call library_rule,$l)))
@@ -179,7 +179,7 @@ onnx_proto := $(or $(call installed_header,onnx/onnx.proto),/usr/include/onnx/on
 onnx_users := $(call objects,$(wildcard experiments/onnx/*.c experiments/models/*.c tests/experiments/onnx*.c tests/experiments/suite_onnx*.c))
 
 $(onnx_made)/onnx.pb-c.c: $(onnx_proto)
-	@mkdir -p $(@D); echo "  PROTOC  $<"
+	@mkdir -p $(@D); $(call say,PROTOC  $<)
 	$(Q)protoc-c -I$(dir $<) --c_out=$(@D) $<
 $(onnx_users): | $(onnx_made)/onnx.pb-c.c
 $(call archive,experiments): $(BUILD)/obj/questions.o $(onnx_made)/onnx.pb-c.o
@@ -259,7 +259,9 @@ watch = $($1_for_$(or $(call does,$2,watches),nothing))
 define question_rule
 $1: deps
 	$(if $(call does,$2,installs),$$(Q).ci/deps $(call does,$2,installs))
-	$$(Q)$$(MAKE) --no-print-directory $$(PARALLEL) $$(call watch,built,$2) $$(call asked,$2) $$(if $$(call own_program,$2),>&2)
+	@test -e $$(firstword $$(call asked,$2)) || echo "building $$(firstword $$(call asked,$2)): one to two minutes on two cores" >&2
+	$$(Q)$$(MAKE) --no-print-directory $$(if $$Q,-s BRIEF=1) $$(PARALLEL) $$(call watch,built,$2) $$(call asked,$2) $$(if $$(call own_program,$2),>&2)
+	$$(if $$(MAKE_TERMOUT),@printf '\r\033[K' >&2)
 	$$(Q)$$(call watch,first,$2) exec $$(call ask,$2) $$(call pass,$1) $$(call keep_in_store,$2) $$(call name_commit,$2) $$(call watch,handed,$2)
 endef
 $(foreach t,$(question_targets),$(eval $(call question_rule,$t,$(call question_of,$t))))

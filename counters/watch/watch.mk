@@ -1,6 +1,6 @@
 # Observed streams: the observer, a plugin of QEMU, and the guest, the program under observation.
 # QEMU has loaded no sanitizers.
-link_plain = $(Q)echo "  LINK    $@"; $(CC) $(LDFLAGS) -o $@ $^
+link_plain = $(Q)$(call say,LINK    $@); $(CC) $(LDFLAGS) -o $@ $^
 TRACER = $(BUILD)/tracer.so
 OBSERVER = $(plain_build)/tracer.so
 $(TRACER): $(call objects,counters/watch/emulator_plugin.c) $(call archive,counters) $(call archive,sim)
@@ -14,7 +14,7 @@ all: $(if $(CROSS)$(SAN),,$(TRACER) $(HEAP))
 # The guest is static: the emulator then knows the names of all functions, OpenBLAS's too.
 openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(TARGET)/openblas-pthread/libopenblas.a,$(addsuffix /libopenblas.a,/usr/lib/$(TARGET) /usr/lib/$(subst -pc-,-,$(TARGET)) /usr/lib64 /usr/lib /usr/local/lib))))
 guest_archives = $(foreach l,$(LIBRARIES),$(call archive,$l))
-link_guest = $(Q)echo "  LINK    $@"; test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }; \
+link_guest = $(Q)$(call say,LINK    $@); test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }; \
     $(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lgsl -lgslcblas -lm
 
 $(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/watch/emulator_watcher.c kernels/blas/blas_linked.c) $(guest_archives)
@@ -29,7 +29,7 @@ $(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_
 	$(link_guest) -Wl,--wrap=memset
 
 # OpenBLAS's routines for AVX-512 and AVX2 once more, with code that records accesses: made from the linked program.
-rewrite = $(Q)echo "  REWRITE $@"; MAGIC=$(rewritten_magic) CC="$(CC)" LD=$(LD) NM=$(NM) OBJDUMP=$(OBJDUMP) counters/watch/rewrite.sh $1 $< $@
+rewrite = $(Q)$(call say,REWRITE $@); MAGIC=$(rewritten_magic) CC="$(CC)" LD=$(LD) NM=$(NM) OBJDUMP=$(OBJDUMP) counters/watch/rewrite.sh $1 $< $@
 rewriters := $(addprefix counters/watch/,rewrite.sh x86.awk rewrite.awk functions.awk rewritten.ld)
 $(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest $(rewriters)
 	$(call rewrite,routines)
@@ -44,7 +44,7 @@ $(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest $(rewriters) $(call archi
 # Runs generated code under the emulator.
 code_guest = $(plain_build)/code-guest
 $(BUILD)/code-guest: $(call objects,experiments/emit/main_guest.c counters/watch/emulator_watcher.c sim/base/why.c)
-	@echo "  LINK    $@"
+	@$(call say,LINK    $@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -ldl
 
 # Sanitizers cannot be linked statically, and clang merges neighbouring stores of the portable kernels: the guest is the plain build's.
@@ -78,6 +78,10 @@ guest-x86_64 guest-x86_64-copied:
 	@echo "an x86 program is observed on x86 computers only: none is built here for $(ARCH)" >&2; exit 1
 endif
 
+# bench has these built after the times (.ci/guest).
+paths-of-guest-%:
+	@echo "$(GUEST_$*)$(if $(filter x86_64,$*), $(native_twin))"
+
 # What is built, done first and handed over for a question, by the word `watches` of its record. Without a guest the question goes on.
 first_for_guest = . .ci/signals; why=; said=; guest=$$($(BUILD)/bench $2 --guest $(call pass,$2)) || exit 2; \
     if [ -n "$$guest" ]; then \
@@ -89,6 +93,8 @@ first_for_guest = . .ci/signals; why=; said=; guest=$$($(BUILD)/bench $2 --guest
 handed_for_guest = "OBSERVER=$(OBSERVER)" "GUEST=$(guest_path)" "TWIN=$(twin_path)" "WHY_NO_GUEST=$$why"
 twin_path = $$(case $$guest in x86_64) echo "$(native_twin)";; esac)
 guest_path = $$(case $$guest in x86_64) echo "$(GUEST_x86_64)";; x86_64-copied) echo "$(native_copied)";; ppc64le) echo "$(GUEST_ppc64le)";; esac)
+built_for_later = $(OBSERVER)
+handed_for_later = "OBSERVER=$(OBSERVER)" "MAKE_GUEST=$(BUILD)/guest.log"
 first_for_stack = . .ci/signals; guest=$$($(BUILD)/bench stack --guest $(call pass,stack)) && waited $(MAKE) --no-print-directory guest-$$guest &&
 handed_for_stack = "OBSERVER=$(OBSERVER)" "GUEST=$${GUEST:-$(guest_path)}"
 built_for_code = $(OBSERVER) $(code_guest)

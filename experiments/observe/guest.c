@@ -296,3 +296,30 @@ int exp_guest_run(const struct exp_guest_run *run, struct watch_result *seen, st
         err = judge(run, err, status, last, why);
     return err ? err : watch_result_read(seen, run->out, SIM_WHY(why->text));
 }
+
+int exp_guest_make(struct exp_guest_made *made, const char *arch, const char *log, struct exp_why *why)
+{
+    enum { AN_HOUR = 3600 };
+    const char *const argv[] = { ".ci/guest", arch, log, NULL };
+    struct exp_process_output output = { 0 };
+    char last[256] = "";
+    int status = 0, err = exp_process_ask(argv, AN_HOUR, exp_interrupted, &status, &output, last, sizeof last);
+    size_t length = strcspn(output.first, " ");
+
+    if (err || status) {
+        output.first[0] = '\0';
+        length = 0;
+    }
+    made->guest = exp_format("%.*s", (int)length, output.first);
+    made->twin = exp_copy_text(output.first + length + strspn(output.first + length, " "));
+    if (err || status)
+        exp_say(made->why.text, sizeof made->why.text, "%s", *last ? last : err ? exp_error_text(err) : "make failed");
+    return err == -EINTR ? exp_fail(why, err, "interrupted while the observed programs were built") : 0;
+}
+
+void exp_guest_made_release(struct exp_guest_made *made)
+{
+    free(made->guest);
+    free(made->twin);
+    *made = (struct exp_guest_made){ 0 };
+}

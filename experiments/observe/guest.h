@@ -52,6 +52,19 @@ struct exp_emulator {
     double start_s;
 };
 
+/* The programs that make built. Starts as { 0 }. */
+struct exp_guest_made {
+    char *guest, *twin; /* paths; "" for a missing one */
+    struct exp_why why; /* why there is none; "": both were built */
+};
+
+/*
+ * Has make build the guest of a CPU family and its twin (.ci/guest), with make's output in the file log. A failure of
+ * make is a reason, and no error. Returns 0, or -EINTR with one line in why.
+ */
+int exp_guest_make(struct exp_guest_made *made, const char *arch, const char *log, struct exp_why *why);
+void exp_guest_made_release(struct exp_guest_made *made);
+
 /* Returns the emulator for a machine's micro-kernel. */
 const struct exp_emulator *exp_emulator_for(const struct conv_ukr *ukr);
 

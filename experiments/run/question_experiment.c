@@ -34,7 +34,7 @@ extern const struct exp_question question_experiment;
 
 struct options {
     const char *model, *layers, *input, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
-        *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan, *columns;
+        *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan, *columns, *make_guest;
     unsigned batch, links, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
         observe_limit, launcher, plugin_limit, plugin_threads, most_macs, more;
     bool asks_guest;
@@ -75,16 +75,43 @@ static const char *why_untimed(const struct session *s)
                                                   : "the machine's micro-kernel is another CPU family's";
 }
 
-/*
- * Decides what is observed. Without OBSERVE, an experiment observes if the Makefile prepared a guest (print_guest), or
- * tried to prepare a guest.
- */
-static enum exp_observe_mode observe_mode(const struct options *o)
+static struct exp_measure_options measure_options(const struct session *s)
 {
-    bool is_prepared = *o->guest || *o->why_no_guest, is_found = o->measures || *o->wisdom; /* not in the guest */
+    return (struct exp_measure_options){
+        .rounds = rounds_of(&s->options),
+        .n_threads = s->options.jobs,
+        .cache = (enum exp_cache_state)s->options.cache,
+        .ruler_ns = exp_ruler_limit_ns(s->options.ruler, s->options.limit),
+        .now_ns = exp_clock_of(s->options.clock),
+        .groups_dir = CTR_GROUPS_DIR,
+    };
+}
 
-    return is_found || (o->observe == EXP_OBSERVE_AUTO && !is_prepared) ? EXP_OBSERVE_NONE
-                                                                        : (enum exp_observe_mode)o->observe;
+/* Tells whether this computer's counters will count the simulated machine. */
+static bool is_counted(const struct session *s)
+{
+    const struct exp_measure_options m = measure_options(s);
+    struct exp_why ignored;
+
+    return !why_untimed(s) && !exp_machine_why_not_here(&s->setup.machine, &ignored) && exp_measure_counts(&m);
+}
+
+/*
+ * Decides what is observed. Without OBSERVE, an experiment observes if there is a guest, or the reason for a missing
+ * guest, or if make can build a guest of which this computer's counters would not count the accesses.
+ */
+static enum exp_observe_mode observe_mode(const struct session *s)
+{
+    const struct options *o = &s->options;
+    const enum exp_observe_mode asked = (enum exp_observe_mode)o->observe;
+    const bool is_found = o->measures || *o->wisdom; /* not in the guest */
+
+    if (is_found || *o->guest || *o->why_no_guest)
+        return is_found ? EXP_OBSERVE_NONE : asked;
+    if (!*o->make_guest)
+        return asked == EXP_OBSERVE_AUTO ? EXP_OBSERVE_NONE : asked;
+    return exp_observe_is_wanted(asked, s->setup.ukr, asked == EXP_OBSERVE_AUTO && is_counted(s)) ? asked
+                                                                                                  : EXP_OBSERVE_NONE;
 }
 
 /* Has layers compiled, if requested. */
@@ -189,7 +216,8 @@ static int prepare(void *session)
     if (!err)
         err = exp_experiment_plan(&s->experiment, &s->setup, &s->model, s->algos, &s->why);
     if (!err)
-        err = exp_observe_plan(&s->observed, &s->setup, &s->model, s->algos, observe_mode(o), *o->twin, &s->why);
+        err = exp_observe_plan(&s->observed, &s->setup, &s->model, s->algos, observe_mode(s),
+                               *o->twin || *o->make_guest, &s->why);
     if (err)
         return err;
     say_unwritten(s);
@@ -241,18 +269,6 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
     exp_forecast_print(&f, stderr);
 }
 
-static struct exp_measure_options measure_options(const struct session *s)
-{
-    return (struct exp_measure_options){
-        .rounds = rounds_of(&s->options),
-        .n_threads = s->options.jobs,
-        .cache = (enum exp_cache_state)s->options.cache,
-        .ruler_ns = exp_ruler_limit_ns(s->options.ruler, s->options.limit),
-        .now_ns = exp_clock_of(s->options.clock),
-        .groups_dir = CTR_GROUPS_DIR,
-    };
-}
-
 static int measure(struct session *s, struct exp_progress *progress)
 {
     struct exp_measure_options m = measure_options(s);
@@ -281,13 +297,23 @@ static int observe(struct session *s, struct exp_progress *progress)
         .limit_s = s->options.observe_limit,
     };
 
-    int err = s->observed.observation
-                  ? exp_store_asked(&o.store, s->options.store, s->options.results, s->options.known, &s->why)
-                  : 0;
+    struct exp_guest_made made = { 0 };
+    int err = 0;
+
+    if (s->observed.observation && *s->options.make_guest) {
+        exp_progress_begin(progress, EXP_WORK_OBSERVE, "the programs that are observed", "building");
+        err = exp_guest_make(&made, exp_emulator_for(s->setup.ukr)->arch, s->options.make_guest, &s->why);
+        o.guest = made.guest;
+        o.twin = made.twin;
+        o.why_missing = made.why.text;
+    }
+    if (!err && s->observed.observation)
+        err = exp_store_asked(&o.store, s->options.store, s->options.results, s->options.known, &s->why);
 
     if (!err)
         err = exp_observe_all(&s->observed, &o, progress, &s->why);
     exp_store_close(o.store);
+    exp_guest_made_release(&made);
     return err;
 }
 
@@ -506,15 +532,6 @@ static void print_tables(const struct session *s)
         printf("  %s/%s\n", s->results.path, f->table->file.name);
 }
 
-/* Tells whether this computer's counters will count the simulated machine. */
-static bool is_counted(const struct session *s)
-{
-    const struct exp_measure_options m = measure_options(s);
-    struct exp_why ignored;
-
-    return !why_untimed(s) && !exp_machine_why_not_here(&s->setup.machine, &ignored) && exp_measure_counts(&m);
-}
-
 /* Tells whether the models and their layers can be read. */
 static bool has_models(struct session *s)
 {
@@ -610,7 +627,7 @@ static void fill_screen(const void *session, struct exp_screen *screen)
     exp_answer_screen(&report, screen);
     if (replay.n_observed)
         exp_screen_note(screen, "replay",
-                        "the observed accesses of the real code are those of the replay in %zu of %zu shapes",
+                        "the observed accesses of the real code are those of the replay in %zu of %zu runs",
                         replay.n_equal, replay.n_observed);
     screen->is_brief = s->is_of_several;
     if (*s->options.columns) {
@@ -769,6 +786,7 @@ static const struct exp_option options[] = {
                results, "results"),
     EXP_GUEST_OPTIONS,
     EXP_TWIN_OPTIONS,
+    EXP_MADE_PATH("MAKE_GUEST", "log of building these two, after the times (the Makefile knows)", make_guest),
     EXP_COMMIT_OPTION,
     EXP_OPTIONS_END,
 };
@@ -787,7 +805,7 @@ const struct exp_question question_experiment = {
     .examples = { "make experiment MODEL=vgg16", "make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0" },
     .needs = { "MODEL=vgg16" },
     .libraries = "blas",
-    .watches = "guest",
+    .watches = "later",
     .keeps = true,
     .figures = { "miss_rates_model", "miss_rates_layers", "misses_tensors", "misses_layers", "predicted_vs_simulated",
                  "speedup_layers", "simulated_cycles", "observed_vs_replayed", "simulated_vs_measured" },

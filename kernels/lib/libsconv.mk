@@ -7,7 +7,7 @@ MANDIR ?= $(PREFIX)/share/man
 install = BUILD=$(BUILD) VERSION=$(VERSION) $(foreach v,DESTDIR PREFIX LIBDIR INCLUDEDIR MANDIR,$v=$(call quoted,$($v))) .ci/install
 
 $(BUILD)/libsconv.a: $(sconv_parts)
-	@echo "  AR      $@"
+	@$(call say,AR      $@)
 	$(Q)$(LD) -r -o $(BUILD)/sconv.o $^
 	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='sconv_*' $(BUILD)/sconv.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/sconv.o && rm $(BUILD)/sconv.o
