@@ -51,7 +51,7 @@ void exp_peers_add_rows(struct exp_peers *p, struct exp_experiment *e, enum exp_
             *(ROW *)exp_append(&p->row, &p->n_rows, sizeof *p->row) = row_of(&r, x, method);
     }
     for (size_t i = 0; i < e->n_cases; i++)
-        e->cases[i].measured = (struct exp_measured){ .why_no_time = "not asked for (HOT=0)" };
+        e->cases[i].measured = (struct exp_measured){ .why = "not asked for (HOT=0)" };
 }
 
 /* ---- totals ---- */

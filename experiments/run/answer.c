@@ -194,7 +194,7 @@ static char *why_not_others(const struct exp_report *r, const struct exp_total *
     FILE *out = exp_memory_open(&text, &bytes);
 
     for (size_t i = 0; i < r->e->n_cases; i++) {
-        const char *why = r->e->cases[i].measured.why_no_time;
+        const char *why = r->e->cases[i].measured.why;
         size_t k = 0;
 
         if (!exp_case_is_of(&r->e->cases[i], t->algo) || !why)
@@ -234,7 +234,7 @@ static void fill_variant(const struct exp_report *r, const struct exp_total *t, 
             continue;
         x->layer[n++] = layer_of(r, c);
         for (size_t k = 0; k < 2; k++)
-            x->convert_ns[k] += c->measured.why_no_time ? 0 : c->measured.convert_ns[k];
+            x->convert_ns[k] += c->measured.why ? 0 : c->measured.convert_ns[k];
     }
     while (n < r->e->model->n_layers)
         x->layer[n++] = nothing();
@@ -317,7 +317,7 @@ static void fill(struct answer *a, const struct exp_report *r)
     for (size_t l = 0; l < a->v.n_layers; l++)
         a->layer[l] = r->e->model->layer[l].name;
     if (!r->is_timed)
-        a->v.why_not_timed = r->e->cases[0].measured.why_no_time;
+        a->v.why_not_timed = r->e->cases[0].measured.why;
     else if (*r->info->why_disturbed)
         a->v.why_not_timed = r->info->why_disturbed;
     if (*r->info->why_no_base_steps.text)

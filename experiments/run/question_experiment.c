@@ -277,7 +277,7 @@ static int measure(struct session *s, struct exp_progress *progress)
     m.plugins_only = !s->results.is_timed; /* a simulated plug-in must compute right values, too */
     err = verifies(s) ? exp_verify_all(&s->experiment, &m, progress, &s->why) : 0;
     for (size_t i = 0; i < s->experiment.n_cases && !s->results.is_timed; i++)
-        s->experiment.cases[i].measured.why_no_time = s->results.why_untimed;
+        s->experiment.cases[i].measured.why = s->results.why_untimed;
     if (err || !s->results.is_timed)
         return err;
     err = exp_measure_all(&s->experiment, &m, &s->info, progress, &s->why);

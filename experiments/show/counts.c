@@ -151,7 +151,7 @@ static void put_times(struct exp_csv *csv, const void *source)
             .why_no_plan = is_tiled ? NULL : REC_DOES_NOT_APPLY,
         };
 
-        if (!c->measured.why_no_time)
+        if (!c->measured.why)
             rec_put(csv, &exp_times_table, &row);
     }
 }

@@ -220,7 +220,7 @@ static const char *why_no_events(const struct trace *t, enum process process, co
     const struct exp_setup *s = t->r->e->setup;
 
     if (process == MEASURED)
-        return c->measured.why_no_time;
+        return c->measured.why;
     return *s->why_no_cycles ? c->simulated.why : exp_cycles(s, c).why;
 }
 
@@ -294,7 +294,7 @@ static int print_trace(const void *ctx, FILE *out)
     if (r->is_timed)
         put_process(&t, MEASURED, name);
     free(name);
-    err = exp_trace_end(&t.events, other_of(&t, why_not, r->is_timed ? NULL : r->e->cases[0].measured.why_no_time));
+    err = exp_trace_end(&t.events, other_of(&t, why_not, r->is_timed ? NULL : r->e->cases[0].measured.why));
     json_decref(t.missing);
     return err;
 }

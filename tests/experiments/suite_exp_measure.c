@@ -158,7 +158,7 @@ static void check_counts(const struct fixture *f, enum exp_count count, double e
         const struct exp_case *c = &f->toy.experiment.cases[i];
         const struct value x = exp_case_count(c, count);
 
-        if (!c->measured.why_no_time)
+        if (!c->measured.why)
             test_check(!x.why && x.number == expected, "%s of %s, %s: %g, not %g (%s)", exp_count_name(count),
                        c->layer->name, c->algo->name, x.number, expected, x.why ? x.why : "");
     }
@@ -170,7 +170,7 @@ static void check_no_counts(const struct fixture *f, enum exp_count count, const
         const struct exp_case *c = &f->toy.experiment.cases[i];
         const char *why = exp_case_count(c, count).why;
 
-        if (!c->measured.why_no_time)
+        if (!c->measured.why)
             test_check(why && strstr(why, part), "%s of %s, %s: '%s', not '%s'", exp_count_name(count), c->layer->name,
                        c->algo->name, why ? why : "", part);
     }
@@ -370,7 +370,7 @@ static void test_disturbed(void)
         for (size_t i = 0; i < f.toy.experiment.n_cases; i++) {
             const struct exp_measured *m = &f.toy.experiment.cases[i].measured;
 
-            CU_ASSERT(m->n_samples ? m->why_no_time == said : m->why_no_time != NULL);
+            CU_ASSERT(m->n_samples ? m->why == said : m->why != NULL);
         }
         CU_ASSERT(n_in_file(&f, "model.csv", "not available: disturbed: ") > 0);
     }

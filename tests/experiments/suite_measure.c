@@ -28,7 +28,7 @@ static bool open_lab(struct lab *l)
 
         if (c->algo != exp_algo_base())
             continue;
-        c->measured.why_no_time = NULL;
+        c->measured.why = NULL;
         c->measured.n_samples = COUNT(ns);
         c->measured.sample_ns = malloc(sizeof ns);
         CU_ASSERT_PTR_NOT_NULL_FATAL(c->measured.sample_ns);
@@ -125,7 +125,7 @@ static void test_total(void)
     check(base->of[M_simulated_l2_miss_percent], 100 * misses / loads, "percent");
     check(base->of[M_measured_time_min_ns], ns, "fastest");
     CU_ASSERT_PTR_NOT_NULL(base->of[M_measured_gflops].why);
-    last->measured.why_no_time = "it was late";
+    last->measured.why = "it was late";
     exp_totals(&lab.report, total);
     check_none(base->of[M_measured_time_min_ns], "it was late", "a layer without a time");
     check(base->of[M_simulated_loads], loads, "loads");

@@ -228,7 +228,7 @@ static void make_case(struct exp_case *c, const struct exp_layer *layer, const s
     c->simulated.why = c->observed.why = "not asked for";
     for (int i = 0; i < EXP_N_COUNTS; i++)
         c->measured.count[i] = value_none("not asked for");
-    c->measured.why_no_time = why_not ? why_not : ns ? NULL : "not there";
+    c->measured.why = why_not ? why_not : ns ? NULL : "not there";
     c->measured.sample_ns = exp_new(1, sizeof *c->measured.sample_ns);
     c->measured.mark = exp_new(1, sizeof *c->measured.mark);
     c->measured.n_samples = ns > 0;

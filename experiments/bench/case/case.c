@@ -278,7 +278,7 @@ static int plan_case(struct exp_case *c, const struct exp_setup *s, struct exp_w
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
         c->tiling[i] = csa_analyse(p, &s->caches, s->ukr->n_win, s->ukr->n_f, (enum csa_schedule)i);
     c->is_chosen = c->algo->when == EXP_ALGO_MEMBER && c->algo->schedule == csa_choose(c->tiling);
-    c->measured.why_no_time = "not timed yet";
+    c->measured.why = "not timed yet";
     for (int i = 0; i < EXP_N_COUNTS; i++)
         c->measured.count[i] = value_none("not counted");
     c->simulated.why = "not replayed yet";
@@ -342,7 +342,7 @@ const struct exp_case *exp_case_of(const struct exp_experiment *e, const struct 
 struct value exp_case_count(const struct exp_case *c, enum exp_count count)
 {
     assert(count < EXP_N_COUNTS);
-    return c->measured.why_no_time ? value_none(c->measured.why_no_time) : c->measured.count[count];
+    return c->measured.why ? value_none(c->measured.why) : c->measured.count[count];
 }
 
 const char *exp_case_why_not_run(const struct exp_experiment *e, const struct exp_case *c)
@@ -366,13 +366,13 @@ struct exp_phases exp_case_phases(const struct exp_case *c)
 {
     struct exp_phases x = c->measured.phases;
 
-    x.why = c->measured.why_no_time ? c->measured.why_no_time : x.why;
+    x.why = c->measured.why ? c->measured.why : x.why;
     return x;
 }
 
 struct exp_times exp_case_times(const struct exp_case *c)
 {
-    return exp_times_of(c->measured.sample_ns, c->measured.why_no_time ? 0 : c->measured.n_samples);
+    return exp_times_of(c->measured.sample_ns, c->measured.why ? 0 : c->measured.n_samples);
 }
 
 struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c)
@@ -380,9 +380,9 @@ struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_c
     const struct exp_case *base = exp_case_base(e, c);
     struct exp_pair pair = { .algo_ns = c->measured.sample_ns };
 
-    if (base && !base->measured.why_no_time)
+    if (base && !base->measured.why)
         pair.base_ns = base->measured.sample_ns;
-    if (!c->measured.why_no_time)
+    if (!c->measured.why)
         pair.n_rounds = c->measured.n_samples;
     return pair;
 }
@@ -406,7 +406,7 @@ struct exp_ratio exp_cases_ratio(const struct exp_experiment *e, const char *alg
     size_t n = 0;
 
     for (size_t i = 0; i < e->n_cases; i++) {
-        if (exp_case_is_of(&e->cases[i], algo) && !e->cases[i].measured.why_no_time && n < e->model->n_layers)
+        if (exp_case_is_of(&e->cases[i], algo) && !e->cases[i].measured.why && n < e->model->n_layers)
             pair[n++] = exp_case_pair(e, &e->cases[i]);
     }
     ratio = exp_ratio_of(pair, n);

@@ -29,7 +29,7 @@
 struct exp_phases {
     uint64_t step_ns[CONV_N_STEP_KINDS];
     uint64_t total_ns; /* time of no kind is the start and the end */
-    const char *why;   /* NULL: known; else the reason why the times are missing, owned as exp_measured.why_no_time */
+    const char *why;   /* NULL: known; else the reason why the times are missing, owned as exp_measured.why */
 };
 
 uint64_t exp_phases_packing_ns(const struct exp_phases *x); /* windows, filters, OpenBLAS's copies of the matrix */
@@ -126,9 +126,9 @@ enum exp_cache_state {
 const char *exp_cache_state_name(enum exp_cache_state s);
 
 struct exp_measured {
-    const char *why_no_time; /* NULL: timed; else a reason owned by somebody who outlives the struct */
-    uint64_t *sample_ns;     /* [n_samples], in the order of the rounds; one number for all algorithms of a layer */
-    struct exp_mark *mark;   /* [n_samples] the ruler's readings beside the samples */
+    const char *why;       /* NULL: timed; else a reason owned by somebody who outlives the struct */
+    uint64_t *sample_ns;   /* [n_samples], in the order of the rounds; one number for all algorithms of a layer */
+    struct exp_mark *mark; /* [n_samples] the ruler's readings beside the samples */
     size_t n_samples;
     struct exp_phases phases;
     double convert_ns[2]; /* a plug-in's own conversions, not in the samples: before a run, after a run; 0: none */

@@ -54,8 +54,8 @@ struct value exp_cycles_taken(const struct exp_setup *s, const struct exp_case *
 {
     const double ghz = exp_ran_at_ghz(s);
 
-    if (c->measured.why_no_time || why_elsewhere)
-        return value_none(c->measured.why_no_time ? c->measured.why_no_time : why_elsewhere);
+    if (c->measured.why || why_elsewhere)
+        return value_none(c->measured.why ? c->measured.why : why_elsewhere);
     if (value_is_known(exp_case_count(c, EXP_CYCLES)))
         return exp_case_count(c, EXP_CYCLES);
     return value_or(exp_case_times(c).low_mean * ghz, ghz > 0 ? NULL : "the machine's file does not state clock_ghz");

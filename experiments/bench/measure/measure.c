@@ -67,7 +67,7 @@ static void find_plan(struct measured_case *x)
 
 static void find_times(struct measured_case *x)
 {
-    const char *why = x->c->measured.why_no_time;
+    const char *why = x->c->measured.why;
 
     x->times = exp_case_times(x->c);
     x->speedup = exp_case_speedup(x->r->e, x->c);

@@ -21,7 +21,7 @@ static size_t sum_up(const struct exp_report *r, const char *algo, struct exp_to
         measure_case(of, r, c);
         measure_add(t->of, of);
         is_beside_base = exp_case_pair(r->e, c).base_ns != NULL;
-        n_timed += !c->measured.why_no_time;
+        n_timed += !c->measured.why;
         n++;
     }
     measure_ratios(t->of);

@@ -320,7 +320,7 @@ static void keep_samples(struct exp_measured *k, const uint64_t *sample, const s
     memcpy(k->sample_ns + k->n_samples, sample, n * sizeof *sample);
     memcpy(k->mark + k->n_samples, mark, n * sizeof *mark);
     k->n_samples += n;
-    k->why_no_time = NULL;
+    k->why = NULL;
 }
 
 static int run_steps(struct runner *r, struct exp_phases *x)
@@ -411,7 +411,7 @@ static int begin_runner(struct runner *r)
 {
     if (!r->plugin)
         return exp_tensors_init(&r->tensors, &r->c->plan);
-    r->c->measured.why_no_time = exp_plugin_open(r->plugin, 0, &r->c->plan, r->m->o->now_ns);
+    r->c->measured.why = exp_plugin_open(r->plugin, 0, &r->c->plan, r->m->o->now_ns);
     return 0;
 }
 
@@ -446,12 +446,12 @@ static int measure_layer(struct measure *m, struct exp_case *first, size_t n_rou
     int err = 0;
 
     for (size_t a = 0; a < m->e->n_algos && !err; a++) {
-        first[a].measured.why_no_time = exp_case_why_not_run(m->e, &first[a]);
-        if (first[a].measured.why_no_time)
+        first[a].measured.why = exp_case_why_not_run(m->e, &first[a]);
+        if (first[a].measured.why)
             continue;
         runner[n] = (struct runner){ .m = m, .c = &first[a], .plugin = first[a].algo->plugin };
         err = begin_runner(&runner[n]);
-        n += !first[a].measured.why_no_time;
+        n += !first[a].measured.why;
     }
     if (!err && n)
         err = measure_runners(m, runner, n, n_rounds);
@@ -622,7 +622,7 @@ static void refuse_disturbed(struct measure *m)
         struct exp_measured *k = &m->e->cases[i].measured;
 
         if (k->n_samples)
-            k->why_no_time = m->info->why_disturbed;
+            k->why = m->info->why_disturbed;
     }
 }
 
@@ -633,7 +633,7 @@ static void refuse_dead(struct measure *m)
         struct exp_case *c = &m->e->cases[i];
 
         if (c->algo->plugin && exp_case_why_not_run(m->e, c))
-            c->measured.why_no_time = exp_case_why_not_run(m->e, c);
+            c->measured.why = exp_case_why_not_run(m->e, c);
     }
 }
 

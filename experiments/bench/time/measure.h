@@ -14,7 +14,7 @@
  * Counters, where the machine has any, count separate runs, so that reading counters costs no time in the samples. The
  * clocks that separate packing from micro-kernels also have a separate run, step by step; the run is repeated at most
  * twice while it takes much longer than the samples. A ruler (ruler.h) stands beside each timing; a disturbed timing is
- * repeated until the time limit is over. If too many timings stay disturbed, no timing counts, and why_no_time is set.
+ * repeated until the time limit is over. If too many timings stay disturbed, no timing counts: exp_measured.why is set.
  */
 #ifndef EXPERIMENTS_BENCH_TIME_MEASURE_H
 #define EXPERIMENTS_BENCH_TIME_MEASURE_H

@@ -73,7 +73,7 @@ static double spread_of(const struct exp_measured *m)
 
 static void take_timing(ROW *row, const struct exp_measured *m, double peak)
 {
-    const char *why = m->why_no_time;
+    const char *why = m->why;
 
     take(row, EXP_PAPER_SPREAD, spread_of(m), why ? why : m->n_samples < 2 ? "one round has no spread" : NULL);
     take(row, EXP_PAPER_PEAK, peak, isnan(peak) ? "there is no loop for this CPU's peak" : NULL);
