@@ -305,7 +305,7 @@ mutant "a sweep that calls the slowest the fastest" experiments/sweep/report.c '
 mutant "verdict: an algorithm without cycles says nothing of it" experiments/run/verdict.c 's/has_clock\(v\) && x->why_no_cycles/false \&\& x->why_no_cycles/' verdict
 mutant "what cycles cost: one algorithm stands for all" experiments/validate/cost.c 's/a < e->n_algos; a\+\+/a < 1; a++/' tests/experiments/validate.sh
 mutant "stacks: few layers are explained by steps" experiments/observe/question_stack.c 's/unsigned i = CONV_N_WORKS; i-- > 0;/unsigned i = 0; i < CONV_N_WORKS; i++/' stacks
-mutant "brackets beside simulated cycles" experiments/measure/measure.c 's/x->clock\.why \? x->estimate\.why : EXP_CYCLES_INSTEAD/x->estimate.why/' 'tests/experiments/cli.sh picks'
+mutant "brackets beside simulated cycles" experiments/bench/measure/measure.c 's/x->clock\.why \? x->estimate\.why : EXP_CYCLES_INSTEAD/x->estimate.why/' 'tests/experiments/cli.sh picks'
 mutant "a sum of layers that passes over one without a number" experiments/base/value.h 's/a\.why \? a\.why : b\.why\)/b.why)/' measure
 mutant "a ratio of layers is summed up" experiments/bench/measure/measure.c 's/record->fold == MEASURE_RATIO/record->fold == MEASURE_RATIO \&\& false/' measure
 mutant "a level's misses are those of the first level" experiments/bench/measure/measure.c 's/of\[m \+ l\] = measures\[m\]\.find\(&x, l\)/of[m + l] = measures[m].find(\&x, 0)/' measure
