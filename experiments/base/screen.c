@@ -1,5 +1,6 @@
 #include "experiments/base/screen.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -74,6 +75,21 @@ void exp_screen_cell(struct exp_screen *s, enum exp_tone tone, const char *forma
         return;
     TEXT_OF(format, row->cell[row->n].text);
     row->cell[row->n++].tone = tone;
+}
+
+int exp_screen_digits(double x)
+{
+    return x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.9995 ? 2 : 3;
+}
+
+void exp_screen_number(struct exp_screen *s, enum exp_tone tone, double x)
+{
+    if (isnan(x))
+        exp_screen_cell(s, EXP_PLAIN, "-");
+    else if (fabs(x) < 0.0005)
+        exp_screen_cell(s, EXP_PLAIN, "0");
+    else
+        exp_screen_cell(s, tone, "%.*f", exp_screen_digits(fabs(x)), x);
 }
 
 void exp_screen_block(struct exp_screen *s, char *lines)

@@ -74,6 +74,12 @@ void exp_screen_row(struct exp_screen *s, const char *format, ...) __attribute__
 void exp_screen_cell(struct exp_screen *s, enum exp_tone tone, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Returns the digits behind the point that show a number, which is not below 0, with three digits. */
+int exp_screen_digits(double x);
+
+/* Adds a cell with a number of three digits; "-" for NaN. */
+void exp_screen_number(struct exp_screen *s, enum exp_tone tone, double x);
+
 /* Replaces the table by lines of any number, from malloc, which the screen owns. */
 void exp_screen_block(struct exp_screen *s, char *lines);
 

@@ -16,6 +16,7 @@
 #include "experiments/bench/course/course.h"
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/course/options_shared.h"
+#include "experiments/bench/course/output.h"
 #include "experiments/bench/plugin/plugin.h"
 #include "experiments/network/reference.h"
 #include "experiments/network/study.h"
@@ -25,7 +26,7 @@ struct options {
     const char *model, *input, *machine, *algos, *ukr, *core, *plugin_flags, *plugin_plan, *peer, *data, *results,
         *commit;
     unsigned batch, links, packs_filters, fuses, simulate, threads, timing, checks, reps, limit, clock, seed, jobs,
-        plugin_limit, peer_limit;
+        plugin_limit, peer_limit, more;
 };
 
 struct session {
@@ -344,6 +345,18 @@ static bool set_variables(const void *session, struct exp_variables *v)
     return true;
 }
 
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+
+    net_screen(&s->study, screen);
+    exp_screen_open(screen, "%s/report.html", s->results.path);
+    if (strcmp(s->setup.machine.name, "clx4208") != 0)
+        exp_screen_next(screen, "MACHINE=clx4208 TIMING=0 behind this command", "the paper's Xeon");
+    exp_screen_next(screen, "ALGO=base,mine.c behind this command", "your own kernel in the network");
+    exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
+}
+
 static void release(void *session)
 {
     struct session *s = session;
@@ -404,6 +417,7 @@ static const struct exp_option options[] = {
         data, ""),
     EXP_NUMBER("SEED", "of weights that the file does not have, and of inputs (default 1)", seed, 1, 1, 1000000),
     EXP_REPLAY_JOBS_OPTION,
+    EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS", "folder for results (default results); this goes to RESULTS/<machine>/network/<model>/",
                results, "results"),
     EXP_COMMIT_OPTION,
@@ -435,5 +449,6 @@ const struct exp_question question_network = {
     .verdict = print_verdict,
     .variables = set_variables,
     .add_page = exp_page_add,
+    .screen = fill_screen,
     .release = release,
 };

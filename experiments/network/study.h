@@ -15,6 +15,7 @@
 #include "experiments/base/outdir.h"
 #include "experiments/base/progress.h"
 #include "experiments/base/record.h"
+#include "experiments/base/screen.h"
 #include "experiments/base/stats.h"
 #include "experiments/base/value.h"
 #include "experiments/bench/case/algo.h"
@@ -234,6 +235,12 @@ extern const struct rec_table net_network_table, net_nodes_table, net_sequence_t
 int net_tables_write(const struct net_study *s, const struct exp_outdir *dir, const char *what, struct exp_why *why);
 
 int net_verdict_print(const struct net_study *s, FILE *out);
+
+/* Names the step to optimise first, in a sentence or two. */
+void net_headline(const struct net_study *s, char *text, size_t bytes);
+
+/* Fills the screen but for its end. */
+void net_screen(const struct net_study *s, struct exp_screen *screen);
 
 /* Writes trace.json (show/ways_out.h describes the file). Returns 0 or -errno with a line in why. */
 int net_trace_write(const struct net_study *s, const struct exp_outdir *dir, const char *commit, struct exp_why *why);

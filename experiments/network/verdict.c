@@ -272,7 +272,10 @@ static void print_memory(const struct net_study *s, FILE *out)
 static int say(const void *study, FILE *out)
 {
     const struct net_study *s = study;
+    char headline[512];
 
+    net_headline(s, headline, sizeof headline);
+    fprintf(out, "%s\n", headline);
     print_speed(s, out);
     print_oddities(s, out);
     print_sequence(s, out);

@@ -83,12 +83,6 @@ static struct subject subject_of(const struct exp_verdict *v)
 
 /* ---- headlines ---- */
 
-/* Prints a number with three digits, of which no digit behind the point is more than needed. */
-static int digits_of(double x)
-{
-    return x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.9995 ? 2 : 3;
-}
-
 static enum exp_tone tone_of(const struct exp_ratio *r)
 {
     const int side = exp_ratio_side(r);
@@ -128,7 +122,8 @@ static void say_totals(const struct subject *s, const struct exp_verdict_variant
 {
     const double own = total_of(s, x, &s->v->reference), its = total_of(s, &s->v->reference, x);
 
-    exp_say_more(text, bytes, "%.*f %s instead of %.*f", digits_of(own), own, s->unit_name, digits_of(its), its);
+    exp_say_more(text, bytes, "%.*f %s instead of %.*f", exp_screen_digits(own), own, s->unit_name,
+                 exp_screen_digits(its), its);
 }
 
 /* The answer about the best variant. */
@@ -432,7 +427,7 @@ static void put_group(const struct subject *s, const struct group *g, struct exp
     const double saved = g->saved / s->unit;
 
     exp_screen_row(screen, "%s", g->name);
-    exp_screen_cell(screen, EXP_PLAIN, "%.*f", digits_of(g->base / s->unit), g->base / s->unit);
+    exp_screen_cell(screen, EXP_PLAIN, "%.*f", exp_screen_digits(g->base / s->unit), g->base / s->unit);
     for (size_t i = 0; i < s->n_shown; i++) {
         const enum exp_tone tone = g->side[i] > 0 ? EXP_GOOD : g->side[i] < 0 ? EXP_BAD : EXP_PLAIN;
         const double x = g->beside[i] / g->own[i];
@@ -446,10 +441,7 @@ static void put_group(const struct subject *s, const struct group *g, struct exp
                                        : "open ",
                             s->measure == M_simulated_misses_at ? 1 / x : x);
     }
-    if (fabs(saved) < 0.0005)
-        exp_screen_cell(screen, EXP_PLAIN, "0");
-    else
-        exp_screen_cell(screen, EXP_PLAIN, "%.*f", digits_of(fabs(saved)), saved);
+    exp_screen_number(screen, EXP_PLAIN, saved);
 }
 
 static void put_table(const struct subject *s, struct exp_screen *screen)

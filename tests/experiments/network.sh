@@ -27,7 +27,7 @@ refuses "results" MODEL=$small $size MACHINE=toy TIMING=0 RESULTS=/dev/null/resu
 head -c 9000 $small >"$work/cut.onnx"
 refuses "cut.onnx" MODEL="$work/cut.onnx" $size
 
-run() { succeeds "MACHINE=$1" MODEL=$small $size PEER=no "${@:2}"; } # run MACHINE ARGUMENTS...
+run() { succeeds MORE=1 "MACHINE=$1" MODEL=$small $size PEER=no "${@:2}"; } # run MACHINE ARGUMENTS...
 
 dir=$work/results/toy/network/small
 run toy TIMING=0 COMMIT=abc
@@ -144,11 +144,11 @@ fi
 official=/usr/share/libonnx-testdata/data/node
 if [ -d $official ]; then
     cp -r $official/test_basic_conv_without_padding "$work/conv"
-    "$network" "RESULTS=$work/results" MACHINE=clx4208 MODEL=$official/test_flatten_axis1/model.onnx REPS=1 PEER=no >"$work/out" 2>"$work/err"
+    "$network" MORE=1 "RESULTS=$work/results" MACHINE=clx4208 MODEL=$official/test_flatten_axis1/model.onnx REPS=1 PEER=no >"$work/out" 2>"$work/err"
     status=$?
     check "a network without a step has results, too: $(tail -1 "$work/err")" [ $status -eq 0 ]
     given() { # given ARGUMENTS...: runs the network conv; $status is the exit status
-        "$network" "RESULTS=$work/results" MACHINE=toy MODEL="$work/conv/model.onnx" SIMULATE=no REPS=1 PEER=no ALGO=base "$@" >"$work/out" 2>"$work/err" </dev/null
+        "$network" MORE=1 "RESULTS=$work/results" MACHINE=toy MODEL="$work/conv/model.onnx" SIMULATE=no REPS=1 PEER=no ALGO=base "$@" >"$work/out" 2>"$work/err" </dev/null
         status=$?
     }
     given
@@ -171,7 +171,7 @@ dir=$work/results/toy/network/small
 rm "$dir/network_sequence.png"
 "${network%network}redraw" "RESULTS=$dir" >"$work/out" 2>&1
 check "the figure is drawn again from the tables" test -s "$dir/network_sequence.png"
-"$network" "RESULTS=$work/results" MACHINE=toy MODEL=$small $size TIMING=0 >/dev/full 2>"$work/err"
+"$network" MORE=1 "RESULTS=$work/results" MACHINE=toy MODEL=$small $size TIMING=0 >/dev/full 2>"$work/err"
 check "a verdict that nobody reads: exit status $?, not 2" [ $? -eq 2 ]
 
 finish

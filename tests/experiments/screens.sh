@@ -27,6 +27,13 @@ screen experiment_layers experiment MODEL=squeezenet MACHINE=zen3 UKR=f32_16x24_
 screen experiment_models experiment MODEL=tests/data/three.csv,experiments/models/polydl/alexnet.csv MACHINE=zen3 UKR=f32_16x24__avx512 "${fixed[@]}"
 screen experiment_columns experiment MODEL=tests/data/three.csv MACHINE=zen3 LAYERS=pointwise UKR=f32_16x24__avx512 COLUMNS=layer,algo,simulated_cycles "${fixed[@]}"
 
+# ---- a network: with names, without, and without a core ----
+
+network=(TIMING=0 PEER=no SIMULATE=sequence)
+screen network network MODEL=tests/data/small.onnx INPUT=3x32x32 MACHINE=zen3 UKR=f32_16x24__avx512 "${network[@]}"
+screen network_memory network MODEL=tests/data/small.onnx INPUT=3x32x32 MACHINE=toy UKR=f32_16x24__avx512 TIMING=0 PEER=no
+screen network_macs network MODEL=tests/data/small.onnx INPUT=3x32x32 MACHINE=toy ALGO=base,sconv TIMING=0 PEER=no SIMULATE=no
+
 # A pipe that closes early is no error.
 "$program" MODEL=tests/data/three.csv MACHINE=zen3 UKR=f32_16x24__avx512 "RESULTS=$work/results" "${fixed[@]}" 2>"$work/err" | head -2 >"$work/out"
 check "| head: exit status ${PIPESTATUS[0]}: $(cat "$work/err")" [ "${PIPESTATUS[0]}" -eq 0 ]
