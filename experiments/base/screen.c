@@ -218,6 +218,11 @@ static size_t print_line(const struct printer *p, const struct exp_screen_line *
         return print_wrapped(p, l->text, 0, l->tone);
     if (p->out)
         fprintf(p->out, "%-*s", LABEL, l->label);
+    if (!strcmp(l->label, "open")) { /* a path stays whole, so that it can be copied */
+        if (p->out)
+            fprintf(p->out, "%s\n", l->text);
+        return 1;
+    }
     return print_wrapped(p, l->text, LABEL, l->tone);
 }
 

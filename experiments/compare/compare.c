@@ -74,12 +74,12 @@ static void note_columns(struct exp_two_runs *c)
         bool in_a = exp_page_csv_has(&c->a.layers, column), in_b = exp_page_csv_has(&c->b.layers, column);
 
         if (!in_a || !in_b)
-            note(c, exp_format("%s is not compared: %s has no column %s, another version made it",
-                               exp_compare_metrics[i].name,
-                               in_a   ? "B"
-                               : in_b ? "A"
-                                      : "neither",
-                               column));
+            note(c,
+                 exp_format("%s is not compared: %s no column %s, another version made it", exp_compare_metrics[i].name,
+                            in_a   ? "B has"
+                            : in_b ? "A has"
+                                   : "A and B have",
+                            column));
     }
 }
 

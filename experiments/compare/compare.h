@@ -16,7 +16,8 @@
 #include "experiments/base/error.h"
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
-#include "experiments/bench/measure/measure.h"
+#include "experiments/base/screen.h"
+#include "experiments/measure/measure.h"
 #include "experiments/show/page.h"
 
 /* ---- two runs, and the compared metrics ---- */
@@ -167,5 +168,25 @@ int exp_compare_write_page(const struct exp_two_runs *c, const struct exp_compar
  * conditions.
  */
 size_t exp_compare_print(const struct exp_two_runs *c, const struct exp_compare_conditions *q, FILE *out);
+
+/* Counts the layers of a model's cell by verdict. */
+struct exp_compare_tally {
+    size_t better, worse, n;
+};
+
+struct exp_compare_tally exp_compare_tally(const struct exp_two_runs *c, const struct exp_compare_cell *model);
+
+/* Adds a line for each met condition. */
+void exp_compare_say_met(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
+                         struct exp_screen *screen);
+
+/* ---- the screen (screen.c) ---- */
+
+/* Says in a sentence which run is better. */
+void exp_compare_headline(const struct exp_two_runs *c, char *text, size_t bytes);
+
+/* Fills the screen but for its end. */
+void exp_compare_screen(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
+                        struct exp_screen *screen);
 
 #endif

@@ -5,9 +5,11 @@
 
 #include "experiments/compare/compare.h"
 #include "experiments/bench/course/options_shared.h"
+#include "experiments/bench/course/output.h"
 
 struct options {
     const char *run_a, *run_b, *fail_if, *results, *commit;
+    unsigned more;
 };
 
 /* Names the two compared folders. */
@@ -58,13 +60,34 @@ static int write_page(void *session)
     return exp_compare_write_page(&s->comparison, &s->conditions, &s->results.dir, &s->why);
 }
 
+static int print_verdict(const void *session, FILE *out)
+{
+    const struct session *s = session;
+    char headline[512];
+
+    exp_compare_headline(&s->comparison, headline, sizeof headline);
+    fprintf(out, "%s\n", headline);
+    return 0;
+}
+
 static int answer(void *session)
 {
     struct session *s = session;
 
     printf("tables\n  %s/" EXP_COMPARE_FILE "\n  %s/compare.html\n", s->results.path, s->results.path);
+    print_verdict(s, stdout);
     s->n_met = exp_compare_print(&s->comparison, &s->conditions, stdout);
     return 0;
+}
+
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+
+    exp_compare_screen(&s->comparison, &s->conditions, screen);
+    exp_screen_open(screen, "%s/compare.html", s->results.path);
+    exp_screen_next(screen, "FAIL_IF='speedup<-3%' behind this command", "exit status 1 if B is slower");
+    exp_screen_next(screen, "MORE=1 behind this command", "every metric: " EXP_OUTPUT_FILE);
 }
 
 static void release(void *session)
@@ -86,6 +109,7 @@ static const struct exp_option options[] = {
              "conditions that end the program with status 1: FAIL_IF='speedup<-3%,layer.l1_misses>0%' "
              "(experiments/compare/README.md)",
              fail_if, ""),
+    EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS",
                "folder for results (default results); this goes to RESULTS/host/compare/<A>..<B>/, with ~ for /",
                results, "results"),
@@ -109,8 +133,10 @@ const struct exp_question question_compare = {
     .tables = { &exp_compare_table },
     .prepare = prepare,
     .write = write_table,
+    .verdict = print_verdict,
     .page = write_page,
     .answer = answer,
+    .screen = fill_screen,
     .release = release,
     .status = status,
 };

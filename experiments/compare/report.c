@@ -216,14 +216,9 @@ static bool is_time(const struct exp_compare_cell *x)
     return x->metric->kind == EXP_COMPARE_TIME;
 }
 
-/* Counts the layers of a model's cell by verdict. */
-struct tally {
-    size_t better, worse, n;
-};
-
-static struct tally tally_of(const struct exp_two_runs *c, const struct exp_compare_cell *model)
+struct exp_compare_tally exp_compare_tally(const struct exp_two_runs *c, const struct exp_compare_cell *model)
 {
-    struct tally t = { 0, 0, 0 };
+    struct exp_compare_tally t = { 0, 0, 0 };
 
     for (size_t i = 0; i < c->n; i++) {
         const struct exp_compare_cell *x = &c->cell[i];
@@ -241,7 +236,7 @@ static struct tally tally_of(const struct exp_two_runs *c, const struct exp_comp
 /* Says the result of one metric of one algorithm, in one line. */
 static void say_cell(const struct exp_two_runs *c, const struct exp_compare_cell *x, FILE *out)
 {
-    const struct tally t = tally_of(c, x);
+    const struct exp_compare_tally t = exp_compare_tally(c, x);
 
     fprintf(out, "%-16s %-16s ", x->algo, x->metric->name);
     if (isnan(x->change_percent))
@@ -263,7 +258,7 @@ static size_t say_cells(const struct exp_two_runs *c, FILE *out)
 
     for (size_t i = 0; i < c->n; i++) {
         const struct exp_compare_cell *x = &c->cell[i];
-        const struct tally t = is_model(x) ? tally_of(c, x) : (struct tally){ 0 };
+        const struct exp_compare_tally t = is_model(x) ? exp_compare_tally(c, x) : (struct exp_compare_tally){ 0 };
 
         if (!is_model(x))
             continue;
@@ -303,6 +298,29 @@ static size_t say_conditions(const struct exp_two_runs *c, const struct exp_comp
     if (q->n && !met)
         fprintf(out, "none of the conditions of FAIL_IF is met\n");
     return met;
+}
+
+void exp_compare_say_met(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
+                         struct exp_screen *screen)
+{
+    bool is_any = false;
+
+    for (size_t k = 0; k < q->n; k++) {
+        const struct exp_compare_cell *first = NULL;
+        size_t met = 0;
+
+        for (size_t i = 0; i < c->n; i++) {
+            if (exp_compare_meets(&q->condition[k], &c->cell[i]) && !met++)
+                first = &c->cell[i];
+        }
+        is_any |= met > 0;
+        if (first)
+            exp_screen_note(screen, "fails", "FAIL_IF %s holds for %s, %s: %+.2f %%%s", q->condition[k].text,
+                            first->algo, is_model(first) ? "the model" : first->layer, first->change_percent,
+                            met > 1 ? ", and more" : "");
+    }
+    if (q->n && !is_any)
+        exp_screen_note(screen, "passes", "none of the conditions of FAIL_IF is met");
 }
 
 size_t exp_compare_print(const struct exp_two_runs *c, const struct exp_compare_conditions *q, FILE *out)
@@ -371,36 +389,12 @@ static void say_answer(struct exp_page_writer *w, const struct page *p)
     free(text);
 }
 
-/* Finds the largest certain change of a model's time, without Base; *any: there are times. */
-static const struct exp_compare_cell *find_largest(const struct exp_two_runs *c, bool *any)
-{
-    const struct exp_compare_cell *most = NULL;
-
-    *any = false;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct exp_compare_cell *x = &c->cell[i];
-
-        if (!is_model(x) || !is_time(x) || !strcmp(x->algo, exp_algo_base()->name))
-            continue;
-        *any = true;
-        if (x->is_certain && (!most || fabs(x->change_percent) > fabs(most->change_percent)))
-            most = x;
-    }
-    return most;
-}
-
-/* Says in one sentence whether a model's time differs for certain. */
 static void say_sentence(struct exp_page_writer *w, const struct page *p)
 {
-    bool any;
-    const struct exp_compare_cell *most = find_largest(p->c, &any);
+    char text[512];
 
-    if (most)
-        exp_page_say(w, EXP_PAGE_ANSWER, "B is %.1f %% %s than A with %s; p %.2g.", fabs(most->change_percent),
-                     most->change_percent > 0 ? "faster" : "slower", exp_page_algo_title(most->algo), most->p_adjusted);
-    else
-        exp_page_text(w, EXP_PAGE_ANSWER,
-                      any ? "No time of the whole model differs for certain." : "Not both runs were timed.");
+    exp_compare_headline(p->c, text, sizeof text);
+    exp_page_text(w, EXP_PAGE_ANSWER, text);
 }
 
 static void write_chapter(struct exp_page_writer *w, const struct page *p)

@@ -26,7 +26,7 @@ program=$compare
 # A pair has a folder of its own: the next pair does not replace the folder.
 compares() { # compares STATUS B [ARGUMENT...]: $first with that folder; what it says is in $work/out
     dir=$work/results/host/compare/$(tr / '~' <<<"$first..$2")
-    "$compare" "A=$first" "B=$2" "RESULTS=$work/results" "${@:3}" >"$work/out" 2>"$work/err"
+    "$compare" MORE=1 "A=$first" "B=$2" "RESULTS=$work/results" "${@:3}" >"$work/out" 2>"$work/err"
     local status=$?
     check "$2 ${*:3}: exit status $status, not $1: $(tail -1 "$work/err")" [ $status -eq "$1" ]
     for file in compare.csv compare.html; do check "$2: no $file" test -s "$dir/$file"; done
@@ -135,7 +135,7 @@ for machine in zen3 "$work/slow.cfg"; do
     "${BUILD:-build}/experiment" MODEL=tests/data/three.csv LAYERS=pointwise "MACHINE=$machine" UKR=avx2 ALGO=sconv_ws TIMING=0 OBSERVE=0 STORE=no \
         "RESULTS=$work/of.${machine##*/}" >"$work/out" 2>"$work/err"
 done
-"$compare" "A=$work/of.zen3/zen3/three,pointwise" "B=$work/of.slow.cfg/zen3/three,pointwise" "RESULTS=$work/results" >"$work/out" 2>"$work/err"
+"$compare" MORE=1 "A=$work/of.zen3/zen3/three,pointwise" "B=$work/of.slow.cfg/zen3/three,pointwise" "RESULTS=$work/results" >"$work/out" 2>"$work/err"
 check "simulated cycles are compared: $(cat "$work/out")" grep -q '^sconv_ws  *simulated_cycles  *+[0-9.]* %  *worse' "$work/out"
 check "... and no count differs" grep -q '^7 sums of simulated or predicted numbers are equal' "$work/out"
 

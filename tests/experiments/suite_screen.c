@@ -141,7 +141,7 @@ static void test_size(void)
             for (size_t c = rng_below(12); c; c--)
                 exp_screen_cell(&s, EXP_GOOD, "%s", random_text(text, 12));
         }
-        exp_screen_open(&s, "%s", random_text(text, 40));
+        exp_screen_open(&s, "%s", random_text(text, 30));
         exp_screen_next(&s, "make", "more");
         screen = printed(&s, columns, false);
         for (char *at = screen, *end; (end = strchr(at, '\n')); at = end + 1, n_lines++)
