@@ -218,7 +218,7 @@ static size_t print_line(const struct printer *p, const struct exp_screen_line *
         return print_wrapped(p, l->text, 0, l->tone);
     if (p->out)
         fprintf(p->out, "%-*s", LABEL, l->label);
-    if (!strcmp(l->label, "open")) { /* a path stays whole, so that it can be copied */
+    if (!strcmp(l->label, "open")) { /* a path stays whole, for copying */
         if (p->out)
             fprintf(p->out, "%s\n", l->text);
         return 1;

@@ -182,7 +182,7 @@ void exp_compare_say_met(const struct exp_two_runs *c, const struct exp_compare_
 
 /* ---- the screen (screen.c) ---- */
 
-/* Says in a sentence which run is better. */
+/* Says in a sentence whether B is better than A. */
 void exp_compare_headline(const struct exp_two_runs *c, char *text, size_t bytes);
 
 /* Fills the screen but for its end. */

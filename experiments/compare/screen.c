@@ -1,4 +1,4 @@
-/* The screen of two compared runs: the run that is better, and the layers that make the difference. */
+/* The screen of two compared runs: the better run, and the layers behind the difference. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static bool is_layer_of(const struct subject *s, const struct exp_compare_cell *
 
 /* ---- sentences ---- */
 
-/* Returns the geometric mean over the layers: of A's number over B's, so that a mean above 1 is better. */
+/* Returns the geometric mean over the layers of A's number over B's: above 1, B is better. */
 static double mean_of(const struct subject *s)
 {
     double sum = 0;

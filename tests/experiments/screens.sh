@@ -51,6 +51,10 @@ for table in samples.csv:time_ns layers.csv:measured_time_ns; do # a tenth slowe
 done
 screen compare_times compare A=$vgg16 "B=$work/slower" 'FAIL_IF=speedup<-3%'
 
+# ---- papers ----
+
+screen paper paper MODEL=tests/data/three.csv TIMING=0 OBSERVE=0
+
 # A pipe that closes early is no error.
 "$program" MODEL=tests/data/three.csv MACHINE=zen3 UKR=f32_16x24__avx512 "RESULTS=$work/results" "${fixed[@]}" 2>"$work/err" | head -2 >"$work/out"
 check "| head: exit status ${PIPESTATUS[0]}: $(cat "$work/err")" [ "${PIPESTATUS[0]}" -eq 0 ]

@@ -29,25 +29,6 @@ static double number_of(const struct exp_paper_set *s, const struct part *p)
     return exp_paper_over(s, p->of, EXP_PAPER_GEOMEAN, p->level);
 }
 
-struct votes {
-    size_t n, n_for;
-};
-
-/* Counts the votes of the parts whose numbers are of(). */
-static struct votes count_votes(const struct exp_paper_findings *f, enum exp_paper_model_number of)
-{
-    struct votes v = { 0, 0 };
-
-    for (size_t i = 0; i < N_OF(parts) * N_OF(parts[0].view); i++) {
-        const struct part *p = &parts[i / N_OF(p->view)];
-        double x = p->of == of ? number_of(set_of(f, p->view[i % N_OF(p->view)]), p) : (double)NAN;
-
-        v.n += isnan(x) ? 0 : 1;
-        v.n_for += x > 1;
-    }
-    return v;
-}
-
 static const char *paper_text(const struct exp_paper_findings *f, const struct part *p)
 {
     for (size_t r = 0; r < f->rows.n; r++) {
@@ -92,22 +73,70 @@ static void say_part(const struct exp_paper_findings *f, const struct part *p, F
     fprintf(out, "%sthe paper's Xeon, seven models, %s.\n", before, paper_text(f, p));
 }
 
+/* Says the paper's speed-up and ours. */
+static void say_speed(const struct exp_paper_findings *f, FILE *out)
+{
+    const struct part *p = &parts[0];
+    const char *before = "; of ours, ";
+
+    fprintf(out, "The paper's SConv is %s times as fast as Base on its Xeon", paper_text(f, p));
+    for (size_t i = 0; i < N_OF(p->view); i++) {
+        const struct exp_paper_set *s = set_of(f, p->view[i]);
+        const double x = number_of(s, p);
+
+        if (isnan(x))
+            continue;
+        fprintf(out, "%s%s has %.2f", before, s->view->heading, x);
+        if (exp_paper_set_models(s) < f->models->n)
+            fprintf(out, " over %zu of %zu models", exp_paper_set_models(s), f->models->n);
+        before = ", ";
+    }
+    if (*before == ';')
+        fprintf(out, "; ours was not timed: %s", f->part[set_of(f, p->view[0])->view->setting].why);
+    fprintf(out, ".");
+}
+
+/* Says how much fewer misses SConv has in the paper, and in our simulation of the paper's machine. */
+static void say_misses(const struct exp_paper_findings *f, FILE *out)
+{
+    const struct part *p = &parts[1];
+    const size_t n = N_OF(parts) - 1;
+
+    fprintf(out, " In the paper, Base has ");
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "%s%s", i ? i + 1 < n ? ", " : " and " : "", paper_text(f, &p[i]));
+    fprintf(out, " times the misses of SConv in L1, L2 and L3");
+    for (size_t i = 0; i < n; i++) {
+        const double x = number_of(set_of(f, p[i].view[0]), &p[i]);
+
+        fprintf(out, "%s", i ? i + 1 < n ? ", " : " and " : "; by our simulation of this Xeon ");
+        exp_paper_put(x, out);
+    }
+    fprintf(out, ".");
+}
+
+static int say_headline(const void *findings, FILE *out)
+{
+    say_speed(findings, out);
+    say_misses(findings, out);
+    return 0;
+}
+
+char *exp_paper_headline(const struct exp_paper_findings *f)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    say_headline(f, out);
+    fclose(out);
+    return text;
+}
+
 void exp_paper_answer_print(const struct exp_paper_findings *f, FILE *out)
 {
-    const struct votes time = count_votes(f, EXP_PAPER_OF_SPEEDUP), miss = count_votes(f, EXP_PAPER_OF_MISS_RATIO);
-    size_t n = time.n + miss.n, n_for = time.n_for + miss.n_for;
-
-    fprintf(out, "The paper's claim is that SConv is faster than Base because it misses the caches less. ");
-    if (!n)
-        fprintf(out, "Nothing here can judge it: no source has a time or a count.\n\n");
-    else
-        fprintf(out,
-                "It %s: SConv is faster in %zu of %zu comparisons, and has fewer misses in %zu of %zu (geometric means "
-                "over the models; estimates are left out).\n\n",
-                n_for == n ? "holds"
-                : n_for    ? "holds in part"
-                           : "does not hold",
-                time.n_for, time.n, miss.n_for, miss.n);
+    say_headline(f, out);
+    fprintf(out, "\n\n");
     for (size_t i = 0; i < N_OF(parts); i++)
         say_part(f, &parts[i], out);
 }

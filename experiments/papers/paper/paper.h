@@ -14,6 +14,7 @@
 #include "experiments/base/outdir.h"
 #include "experiments/base/progress.h"
 #include "experiments/base/record.h"
+#include "experiments/base/screen.h"
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/model/model.h"
 #include "experiments/papers/claims/claims.h"
@@ -96,7 +97,7 @@ int exp_paper_recorded_read(struct exp_paper_part *p, const char *folder, const 
 /* The user's options. */
 struct exp_paper_options {
     const char *model, *layers, *input, *counts, *results, *observer, *guest, *twin, *why_no_guest, *commit;
-    unsigned batch, links, timing, cache, reps, limit, clock, ruler, observe, observe_limit, jobs;
+    unsigned batch, links, timing, cache, reps, limit, clock, ruler, observe, observe_limit, jobs, more;
     bool asks_guest;
 };
 
@@ -397,13 +398,20 @@ int exp_paper_page_print(const void *findings, FILE *out);
 void exp_paper_page_numbers(const struct exp_paper_findings *f, FILE *out);
 
 /*
- * Prints the answer: whether the paper's claim holds, that SConv is faster than Base because SConv misses the caches
- * less. Only timed numbers, counted numbers and replays through the paper's own caches have a say; estimates have none.
- * The answer is a sentence, and a line for each number behind the sentence.
+ * Returns the answer in two sentences, from malloc: speed-ups and misses, the paper's beside ours. Timed numbers,
+ * counted numbers and replays through the paper's own caches have a say; estimates have none.
  */
+char *exp_paper_headline(const struct exp_paper_findings *f);
+
+/* Prints the headline, and a line for each number of the headline. */
 void exp_paper_answer_print(const struct exp_paper_findings *f, FILE *out);
 
 /* Prints the answer of a struct exp_paper_findings in lines of a terminal's width. Returns 0 or -ENOMEM. */
 int exp_paper_verdict_print(const void *findings, FILE *out);
+
+/* ---- the screen (screen.c) ---- */
+
+/* Fills the screen but for its end. */
+void exp_paper_screen(const struct exp_paper_findings *f, struct exp_screen *screen);
 
 #endif

@@ -8,6 +8,7 @@
 #include "experiments/bench/course/course.h"
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/course/options_shared.h"
+#include "experiments/bench/course/output.h"
 #include "experiments/papers/paper/paper.h"
 #include "experiments/show/page.h"
 
@@ -121,6 +122,17 @@ static int print_guests(void *session)
     return exp_paper_print_guests(&s->options, stdout, &s->why);
 }
 
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+
+    exp_paper_screen(&s->findings, screen);
+    exp_screen_open(screen, "%s/report.html", s->results.path);
+    if (!s->options.timing)
+        exp_screen_next(screen, "make paper", "this computer timed, all models");
+    exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
+}
+
 static void release(void *session)
 {
     struct session *s = session;
@@ -155,6 +167,7 @@ static const struct exp_option options[] = {
     EXP_PATH("COUNTS", "folder of recorded counts of a real computer (default results/reference/zen3/counts)", counts,
              "results/reference/zen3/counts"),
     EXP_RUN_JOBS_OPTION,
+    EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS",
                "folder for results (default results); the page goes to RESULTS/host/paper/<models>/ (a name, names "
                "joined by +, or all; then ,<LAYERS>), its parts to RESULTS/<machine>/paper/parts/",
@@ -188,6 +201,7 @@ const struct exp_question question_paper = {
     .variables = set_variables,
     .add_page = exp_page_add,
     .answer = answer,
+    .screen = fill_screen,
     .query = print_guests,
     .release = release,
 };
