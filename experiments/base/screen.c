@@ -11,7 +11,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/text.h"
 
-enum { LABEL = 9, LEAST_COLUMNS = 40, LEAST_NAME = 12, BETWEEN = 3 };
+enum { LABEL = 9, LEAST_COLUMNS = 40, LEAST_NAME = 12, BETWEEN = 3, COMMAND = 57 };
 
 /* ---- filling ---- */
 
@@ -108,7 +108,7 @@ void exp_screen_open(struct exp_screen *s, const char *format, ...)
 
 void exp_screen_next(struct exp_screen *s, const char *command, const char *purpose)
 {
-    char *text = exp_format("%-57s %s", command, purpose);
+    char *text = strlen(command) > COMMAND ? exp_copy_text(command) : exp_format("%-*s %s", COMMAND, command, purpose);
 
     exp_text_clean(text);
     add(&s->end, &s->n_ends, s->n_ends && strcmp(s->end[s->n_ends - 1].label, "open") != 0 ? " " : "next", text,

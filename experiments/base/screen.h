@@ -83,7 +83,7 @@ void exp_screen_number(struct exp_screen *s, enum exp_tone tone, double x);
 /* Replaces the table by lines of any number, from malloc, which the screen owns. */
 void exp_screen_block(struct exp_screen *s, char *lines);
 
-/* Adds a line of the end: the page or folder of the results, or a command and its purpose. */
+/* Adds a line of the end: the page or folder of the results, or a command and its purpose. A long command is alone. */
 void exp_screen_open(struct exp_screen *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void exp_screen_next(struct exp_screen *s, const char *command, const char *purpose);
 

@@ -7,6 +7,7 @@
 #include "experiments/bench/course/course.h"
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/course/options_shared.h"
+#include "experiments/bench/course/output.h"
 #include "experiments/bench/plugin/plugin.h"
 #include "experiments/sweep/sweep.h"
 
@@ -92,6 +93,10 @@ static int print_answer(const void *session, FILE *out)
 {
     const struct session *s = session;
 
+    char headline[1024];
+
+    exp_sweep_headline(&s->report, headline, sizeof headline);
+    fprintf(out, "%s\n", headline);
     exp_sweep_report_answer(&s->report, out);
     exp_sweep_plans_say(&s->report, out);
     return 0;
@@ -101,6 +106,21 @@ static bool set_variables(const void *session, struct exp_variables *v)
 {
     exp_sweep_set_variables(&((const struct session *)session)->report, v);
     return true;
+}
+
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+    char *report = exp_format("make report RESULTS=%s", s->results.path);
+
+    exp_sweep_screen(&s->report, screen);
+    if (s->crew.store)
+        exp_screen_note(screen, "store", "%zu of %zu simulations were known already", s->crew.counts.n_stored,
+                        s->crew.counts.n_tasks);
+    exp_screen_open(screen, "%s/configs.csv", s->results.path);
+    exp_screen_next(screen, report, "a page with the figures");
+    free(report);
+    exp_screen_next(screen, "MORE=1 behind this command", "all algorithms: " EXP_OUTPUT_FILE);
 }
 
 static void release(void *session)
@@ -135,6 +155,7 @@ static const struct exp_option options[] = {
              store, ""),
     EXP_CLUSTER_OPTIONS,
     EXP_SHARES_OPTIONS,
+    EXP_MORE_OPTION,
     EXP_RESULTS_OPTIONS("<machine>/sweep"),
     EXP_OPTIONS_END,
 };
@@ -163,5 +184,6 @@ const struct exp_question question_sweep = {
     .verdict = print_answer,
     .variables = set_variables,
     .say_kept = say_counts,
+    .screen = fill_screen,
     .release = release,
 };

@@ -4,62 +4,10 @@
 #include <string.h>
 
 #include "experiments/base/cells.h"
+#include "experiments/sweep/row.h"
 #include "experiments/sweep/sweep.h"
 
-/* ---- values ---- */
-
-/*
- * The values of a case, or of a sum of cases, each once: columns, sums and the enumeration are made of these lines. One
- * record each:
- *
- *     VALUE(number, name of the column, unit, meaning)
- */
-/* clang-format off */
-#define EACH_VALUE(VALUE)                                                                                              \
-    VALUE(LOADS, "loads", "", "load instructions")                                                                     \
-    VALUE(L1_MISSES, "l1_load_misses", "", "loads that the first level did not serve")                                 \
-    VALUE(L2_MISSES, "l2_load_misses", "", "... nor the second")                                                       \
-    VALUE(L3_MISSES, "l3_load_misses", "", "... nor the last")                                                         \
-    VALUE(LINES_READ, "memory_read_lines", "lines", "fetched from memory")                                             \
-    VALUE(LINES_WRITTEN, "memory_written_lines", "lines", "written back to memory")                                    \
-    VALUE(ISSUE_CYCLES, "issue_cycles", "cycles", "estimate: instructions issued without waiting")                     \
-    VALUE(MEMORY_CYCLES, "memory_cycles", "cycles", "estimate: Eq. 6 with simulated loads")                            \
-    VALUE(CYCLES, "simulated_cycles", "cycles", "by the simulated core's clock (sim/core/clock.h)")                    \
-    VALUE(COST, "cost", "",                                                                                            \
-          "simulated_cycles, if all cases have some; else issue_cycles + memory_cycles; without an estimate, "         \
-          "memory_read_lines + memory_written_lines")
-/* clang-format on */
-
-#define NUMBER(number, ...) number,
-enum { EACH_VALUE(NUMBER) N_VALUES };
-#undef NUMBER
-
-/* A row of all three files. */
-struct exp_sweep_row {
-    const char *model, *layer, *algo;
-    size_t layer_index, config; /* from 1 */
-    const char *key;            /* stands for the values of VARY's keys */
-    bool is_chosen;
-    bool is_own; /* CSA's own tiles; of sums: in every layer */
-    char plan[EXP_PLAN_TEXT_BYTES];
-    double macs;
-    struct value value[N_VALUES];
-    double cache_bytes, worst_cost;
-    struct value percent; /* of the cost of the best configuration, for this model and algorithm */
-    bool is_best, is_pareto;
-};
-
 #define ROW struct exp_sweep_row
-
-static bool is_simulated(const ROW *row)
-{
-    return !row->value[COST].why;
-}
-
-static double cost_of(const ROW *row)
-{
-    return row->value[COST].number;
-}
 
 /* ---- files ---- */
 
@@ -237,7 +185,8 @@ static ROW sum_of(const struct exp_sweep_report *r, const struct exp_model *m, s
 
 static bool is_better(const ROW *a, const ROW *b)
 {
-    return cost_of(a) < cost_of(b) || (!(cost_of(a) > cost_of(b)) && a->cache_bytes < b->cache_bytes);
+    return exp_sweep_cost_of(a) < exp_sweep_cost_of(b) ||
+           (!(exp_sweep_cost_of(a) > exp_sweep_cost_of(b)) && a->cache_bytes < b->cache_bytes);
 }
 
 /* Compares the configurations of a model and algorithm, sum[n]. */
@@ -246,18 +195,20 @@ static void rank(ROW *sum, size_t n)
     size_t best = n;
 
     for (size_t i = 0; i < n; i++) {
-        if (is_simulated(&sum[i]) && (best == n || is_better(&sum[i], &sum[best])))
+        if (exp_sweep_is_simulated(&sum[i]) && (best == n || is_better(&sum[i], &sum[best])))
             best = i;
-        sum[i].is_pareto = is_simulated(&sum[i]);
+        sum[i].is_pareto = exp_sweep_is_simulated(&sum[i]);
         for (const ROW *x = sum; x < sum + n && sum[i].is_pareto; x++)
-            sum[i].is_pareto = !is_simulated(x) || cost_of(x) > cost_of(&sum[i]) ||
-                               x->cache_bytes > sum[i].cache_bytes ||
-                               !(cost_of(x) < cost_of(&sum[i]) || x->cache_bytes < sum[i].cache_bytes);
+            sum[i].is_pareto =
+                !exp_sweep_is_simulated(x) || exp_sweep_cost_of(x) > exp_sweep_cost_of(&sum[i]) ||
+                x->cache_bytes > sum[i].cache_bytes ||
+                !(exp_sweep_cost_of(x) < exp_sweep_cost_of(&sum[i]) || x->cache_bytes < sum[i].cache_bytes);
     }
     for (size_t i = 0; i < n; i++) {
         sum[i].is_best = i == best;
         sum[i].percent = best == n ? sum[i].value[COST]
-                                   : value_or(100 * cost_of(&sum[i]) / cost_of(&sum[best]), sum[i].value[COST].why);
+                                   : value_or(100 * exp_sweep_cost_of(&sum[i]) / exp_sweep_cost_of(&sum[best]),
+                                              sum[i].value[COST].why);
     }
 }
 
@@ -310,13 +261,13 @@ static void put_bests(struct file *f, const struct exp_sweep_report *r)
         for (size_t c = 0; c < s->grids.n_points; c++) {
             const ROW now = row_of(r, exp_sweep_case_at(s, i / s->n_algos, c, i % s->n_algos), c);
 
-            if (!is_simulated(&now))
+            if (!exp_sweep_is_simulated(&now))
                 continue;
-            worst = fmax(worst, cost_of(&now));
-            best = !is_simulated(&best) || is_better(&now, &best) ? now : best;
+            worst = fmax(worst, exp_sweep_cost_of(&now));
+            best = !exp_sweep_is_simulated(&best) || is_better(&now, &best) ? now : best;
         }
         best.worst_cost = worst;
-        if (is_simulated(&best))
+        if (exp_sweep_is_simulated(&best))
             put_row(f, r, &best);
     }
 }
@@ -375,8 +326,9 @@ static void say_own(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
 
         for (size_t k = 0; k < EXP_SWEEP_N_TILES; k++)
             is_varied = is_varied || (is_sconv && c->tile[k]);
-        own = sum[i].is_own && is_simulated(&sum[i]) && (!own || sum[i].percent.number < own->percent.number) ? &sum[i]
-                                                                                                              : own;
+        own = sum[i].is_own && exp_sweep_is_simulated(&sum[i]) && (!own || sum[i].percent.number < own->percent.number)
+                  ? &sum[i]
+                  : own;
     }
     if (!is_varied)
         return;
@@ -389,12 +341,15 @@ static void say_own(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
             own->percent.number - 100);
 }
 
+const char *exp_sweep_unit(const struct exp_sweep_report *r)
+{
+    return r->has_cycles ? "simulated cycles" : r->why_no_estimate ? "lines from and to memory" : "ESTIMATED cycles";
+}
+
 static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
 {
     const char *label = exp_algo_find(sum->algo)->label;
-    const char *unit = r->has_cycles        ? "simulated cycles"
-                       : r->why_no_estimate ? "lines from and to memory"
-                                            : "ESTIMATED cycles";
+    const char *unit = exp_sweep_unit(r);
     size_t n = r->sweep->grids.n_points;
     const ROW *best = NULL, *small = NULL; /* small: the smallest within a percent of the best */
     char text[512];
@@ -403,7 +358,7 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
     for (const ROW *x = sum; x < sum + n; x++) {
         best = x->is_best ? x : best;
         worst = fmax(worst, x->percent.number);
-        if (is_simulated(x) && x->percent.number <= 101 && (!small || x->cache_bytes < small->cache_bytes))
+        if (exp_sweep_is_simulated(x) && x->percent.number <= 101 && (!small || x->cache_bytes < small->cache_bytes))
             small = x;
     }
     if (!best) {
@@ -411,17 +366,17 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
         return;
     }
     if (n > 1 && worst <= 100) {
-        fprintf(out, "%s, %s: %.4g %s in all %zu.\n", sum->model, label, cost_of(best), unit, n);
+        fprintf(out, "%s, %s: %.4g %s in all %zu.\n", sum->model, label, exp_sweep_cost_of(best), unit, n);
         return;
     }
     exp_sweep_say_config(r->sweep, best->config - 1, text, sizeof text);
     if (n == 1) {
         fprintf(out, "%s, %s: %.4g %s with %s, the only one: VARY=KEY=VALUE,VALUE compares.\n", sum->model, label,
-                cost_of(best), unit, text);
+                exp_sweep_cost_of(best), unit, text);
         return;
     }
     fprintf(out, "%s, %s: best of %zu is %s, %.4g %s; the worst costs %.1f %% more.", sum->model, label, n, text,
-            cost_of(best), unit, worst - 100);
+            exp_sweep_cost_of(best), unit, worst - 100);
     if (small && small->cache_bytes < best->cache_bytes) {
         exp_sweep_say_config(r->sweep, small->config - 1, text, sizeof text);
         fprintf(out, " The smallest within 1 %% of it is %s, with %.0f KiB of caches and not %.0f.", text,
@@ -441,7 +396,7 @@ static const ROW *best_sum(const struct exp_sweep_report *r, const char *model, 
         const struct exp_algo *algo = exp_algo_find(sum->algo);
 
         if (!strcmp(sum->model, model) && algo->is_sconv && (algo == exp_algo_noted()) == is_noted &&
-            is_simulated(sum) && (!best || is_better(sum, best)))
+            exp_sweep_is_simulated(sum) && (!best || is_better(sum, best)))
             best = sum;
     }
     return best;
@@ -457,7 +412,7 @@ static void say_noted(const struct exp_sweep_report *r, const char *model, FILE 
         return;
     exp_sweep_say_config(r->sweep, best->config - 1, text, sizeof text);
     fprintf(out, "%s: what PLAN says costs %.2f times what the best of SConv costs: %s, %s.\n", model,
-            cost_of(noted) / cost_of(best), exp_algo_find(best->algo)->label, text);
+            exp_sweep_cost_of(noted) / exp_sweep_cost_of(best), exp_algo_find(best->algo)->label, text);
 }
 
 /* Returns the place of the algorithm with the fewest simulated cycles in a configuration; n_algos: no cycles. */

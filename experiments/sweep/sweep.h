@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "experiments/base/record.h"
+#include "experiments/base/screen.h"
 #include "experiments/base/tasks.h"
 #include "experiments/bench/case/cycles.h"
 #include "experiments/bench/model/model.h"
@@ -27,7 +28,7 @@ enum { EXP_SWEEP_N_TILES = 3 }; /* numbers of tiles that VARY may give: nc, k2, 
 struct exp_sweep_options {
     const char *model, *layers, *input, *vary, *machine, *algos, *ukr, *core, *store, *known, *slurm, *share, *results,
         *commit, *plan, *plugin_flags, *plugin_plan;
-    unsigned batch, links, packs_filters, jobs, launcher, shares, plugin_limit;
+    unsigned batch, links, packs_filters, jobs, launcher, shares, plugin_limit, more;
 };
 
 struct exp_sweep_config {
@@ -152,6 +153,16 @@ double exp_sweep_cost(const struct exp_sweep_report *r, const struct exp_sweep_c
 
 /* Prints the answer: for the terminal's last lines, and for verdict.txt. */
 void exp_sweep_report_answer(const struct exp_sweep_report *r, FILE *out);
+
+const char *exp_sweep_unit(const struct exp_sweep_report *r); /* the cost, in words */
+
+/* ---- the screen (screen.c) ---- */
+
+/* Says which configuration costs least, in a sentence or two. */
+void exp_sweep_headline(const struct exp_sweep_report *r, char *text, size_t bytes);
+
+/* Fills the screen but for its end. */
+void exp_sweep_screen(const struct exp_sweep_report *r, struct exp_screen *screen);
 
 /*
  * Sets the variables of figures: machine, cost_label; x_key, y_key: the first two keys with several values, or "";

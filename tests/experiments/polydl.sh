@@ -21,7 +21,7 @@ refuses "UKR: must be ref, avx2, avx512 or libxsmm, not 'sse'" "$blocked" UKR=ss
 refuses "THREADS: must be a whole number from 1 to 2, not '3'" "$blocked" THREADS=3
 
 dir=$work/results/toy/polydl/blocked
-run() { succeeds "$blocked" RULER=0 "$@"; }
+run() { succeeds MORE=1 "$blocked" RULER=0 "$@"; }
 rows() { csv_rows "$1/$2" | tail -n +2 | wc -l; }
 
 # Simulated on a machine that is not this computer: no times.

@@ -51,9 +51,17 @@ for table in samples.csv:time_ns layers.csv:measured_time_ns; do # a tenth slowe
 done
 screen compare_times compare A=$vgg16 "B=$work/slower" 'FAIL_IF=speedup<-3%'
 
+# ---- sweeps: cycles, an estimate that stays equal, and several models ----
+
+sweep=(UKR=f32_16x24__avx512 CORE=Haswell STORE=no MODEL=tests/data/three.csv)
+screen sweep sweep "${sweep[@]}" MACHINE=zen3 VARY='L2.size=256K..1M*2 L1.size=16K,32K'
+screen sweep_equal sweep "${sweep[@]}" MACHINE=clx4208 ALGO=sconv_is VARY='L2.size=256K..1M*2'
+screen sweep_models sweep "${sweep[@]}" MACHINE=toy MODEL=tests/data/three.csv,tests/data/blocked.csv VARY='nc=8,16 k2=2,4'
+
 # ---- papers ----
 
 screen paper paper MODEL=tests/data/three.csv TIMING=0 OBSERVE=0
+screen polydl polydl MODEL=tests/data/blocked.csv MACHINE=toy UKR=avx512 TIMING=0 STORE=no
 
 # A pipe that closes early is no error.
 "$program" MODEL=tests/data/three.csv MACHINE=zen3 UKR=f32_16x24__avx512 "RESULTS=$work/results" "${fixed[@]}" 2>"$work/err" | head -2 >"$work/out"

@@ -47,20 +47,20 @@ done
 refused_job "$three" MACHINE=toy "$grid" SHARES=2
 
 # CSA's own tiles are marked: Nc 30 for this layer, as sconv-plan says.
-own=$("$sweep" "RESULTS=$work/own" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY=nc=10,30,15 2>"$work/err")
+own=$("$sweep" MORE=1 "RESULTS=$work/own" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY=nc=10,30,15 2>"$work/err")
 check "CSA's own tiles are named: $own" grep -q " CSA's own tiles are those of nc=30, which costs [0-9.]* % more than the best" <<<"$own"
 csv() { csv_rows "$work/own/clx4208/sweep/three,pointwise/$1" | awk -F, -v column="$2" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { printf "%s ", $c[column] }'; }
 check "... and marked, in one configuration" [ "$(csv configs.csv csa)" = "0 1 0 " ]
 check "... of each layer" [ "$(csv sweep.csv csa)" = "0 1 0 " ]
 check "... and beside the best" [ "$(csv best.csv csa)" = "$(csv best.csv nc | sed 's/30/1/; t; s/../0/')" ]
-own=$("$sweep" "RESULTS=$work/none" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY=nc=10,15 2>"$work/err")
+own=$("$sweep" MORE=1 "RESULTS=$work/none" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY=nc=10,15 2>"$work/err")
 check "... or are none of them" grep -q " None of them has CSA's own tiles in every layer" <<<"$own"
 # Plans of the user's own stand beside the grid, and are simulated once.
 refuses "ALGO=sconv_plan needs PLAN=file" "$three" MACHINE=toy "$grid" ALGO=sconv_plan
 refuses "cannot open" "$three" MACHINE=toy "$grid" PLAN=no/such.json
 "${BUILD:-build}/sconv-plan" MODEL=tests/data/three.csv LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 SET=n_c=10,schedule=ws FORMAT=json OUT="$work/plan.json"
 refuses "layer 'stem/7x7_s2': PLAN has no plan of its shape; LAYERS= chooses others" "$three" MACHINE=clx4208 UKR=f32_16x24__avx512 PLAN="$work/plan.json" VARY=nc=10
-planned() { "$sweep" "RESULTS=$work/planned" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 PLAN="$work/plan.json" ALGO=sconv_ws STORE=no "$@" 2>"$work/err"; }
+planned() { "$sweep" MORE=1 "RESULTS=$work/planned" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 PLAN="$work/plan.json" ALGO=sconv_ws STORE=no "$@" 2>"$work/err"; }
 own=$(planned VARY=nc=10)
 check "a plan is as far from the best as its tiles are: $own" grep -q '^three: what PLAN says costs 1.00 times what the best of SConv costs: SConv, weight stationary, nc=10.$' <<<"$own"
 own=$(planned VARY=nc=10,30)
@@ -69,7 +69,7 @@ check "... and is simulated with its equal: $own" grep -q '^2 simulations' <<<"$
 # The best plans of each layer are a file for PLAN, and cost there as much as here. On zen3 all the plans are weight
 # stationary, but not if lines from memory cost the same in any order.
 grep -v '^memory_scattered_cycles' sim/machines/zen3.cfg >"$work/zen3.cfg"
-"$sweep" "RESULTS=$work/best" "$three" "MACHINE=$work/zen3.cfg" ALGO=sconv STORE=no VARY='ukr=f32_16x6__avx2; nc=4,8,16 k2=1,4,16' >"$work/out" 2>"$work/err"
+"$sweep" MORE=1 "RESULTS=$work/best" "$three" "MACHINE=$work/zen3.cfg" ALGO=sconv STORE=no VARY='ukr=f32_16x6__avx2; nc=4,8,16 k2=1,4,16' >"$work/out" 2>"$work/err"
 plans=$work/best/zen3/sweep/three/plans.json
 check "their costs are said: $(tail -1 "$work/out")" grep -q 'Each layer with its own best plan of SConv: [0-9.e+]* in all, [0-9.]* % less than as CSA chose, which is best in 2 of 3. plans.json has' "$work/out"
 "${BUILD:-build}/experiment" "RESULTS=$work/best" "$three" "MACHINE=$work/zen3.cfg" TIMING=0 OBSERVE=0 STORE=no "PLAN=$plans" ALGO=base,sconv_plan >"$work/out" 2>"$work/err"
@@ -78,13 +78,13 @@ check "they are replayed: $(tail -1 "$work/err")" cmp -s <(least) \
     <(columns "$work/best/zen3/three/layers.csv" layer algo simulated_cycles | awk '$2 == "sconv_plan" { print $1, $3 }' | sort)
 check "... in both schedules" [ "$(grep -o '"schedule": "[a-z]*"' "$plans" | sort -u | wc -l) $(grep -c '"schedule"' "$plans")" = "2 3" ]
 framed() { grep -oE "path stroke='rgb\(213, *94, *0\)' *d='[^']*Z" "$1/sweep_heat.svg" | wc -l; }
-"$sweep" "RESULTS=$work/framed" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY='L1.size=32K,48K nc=10,30,15' >"$work/out" 2>&1
+"$sweep" MORE=1 "RESULTS=$work/framed" "$three" LAYERS=pointwise MACHINE=clx4208 UKR=f32_16x24__avx512 ALGO=sconv_ws STORE=no VARY='L1.size=32K,48K nc=10,30,15' >"$work/out" 2>&1
 check "CSA's own tiles are framed in the figure" [ "$(framed "$work/framed/clx4208/sweep/three,pointwise")" -eq 2 ]
-"$sweep" "RESULTS=$work/cut" "$three" MACHINE=toy ALGO=sconv_ws STORE=no VARY='nc=1,12' >"$work/out" 2>"$work/err"
+"$sweep" MORE=1 "RESULTS=$work/cut" "$three" MACHINE=toy ALGO=sconv_ws STORE=no VARY='nc=1,12' >"$work/out" 2>"$work/err"
 check "what some layers do not have is said: $(cat "$work/err")" grep -q '^VARY: nc=12 is more than [12] of 3 plans have: they take all that they have$' "$work/err"
 
 dir=$work/results/toy/sweep/three
-run() { succeeds MACHINE=toy "$three" "$@"; }
+run() { succeeds MORE=1 MACHINE=toy "$three" "$@"; }
 rows() { csv_rows "$dir/$1" | tail -n +2 | wc -l; }
 
 run "$grid"
@@ -131,14 +131,14 @@ sed '0,/^size = 1 KiB/s//size = 2 KiB/; s/^name = .*/name = changed/' sim/machin
 run VARY=L1.size=2K
 without_config() { csv_rows "$1/sweep.csv" | cut -d, -f1-4,8- ; }
 without_config "$dir" >"$work/first"
-check "a changed machine" "$sweep" "RESULTS=$work/results" "MACHINE=$work/changed.cfg" "$three" VARY=L1.ways=2 STORE=no >"$work/out" 2>"$work/err"
+check "a changed machine" "$sweep" MORE=1 "RESULTS=$work/results" "MACHINE=$work/changed.cfg" "$three" VARY=L1.ways=2 STORE=no >"$work/out" 2>"$work/err"
 check "VARY makes the machine of another file" cmp -s "$work/first" <(without_config "$work/results/changed/sweep/three" | sed 's/ changed has no / toy has no /')
 
 # Killed again and again, the sweep ends with equal results.
 run "$grid" STORE=no
 csv_rows "$dir/sweep.csv" >"$work/first"
 for i in 1 2 3 4 5; do
-    "$sweep" "RESULTS=$work/results" MACHINE=toy "$three" "$grid" STORE="$work/killed.sqlite" >/dev/null 2>&1 &
+    "$sweep" MORE=1 "RESULTS=$work/results" MACHINE=toy "$three" "$grid" STORE="$work/killed.sqlite" >/dev/null 2>&1 &
     sleep "0.0$((i * 2))"
     kill -9 $! 2>/dev/null
     wait $! 2>/dev/null
@@ -148,7 +148,7 @@ check "kills change nothing" cmp -s "$work/first" <(csv_rows "$dir/sweep.csv")
 
 # Plain caches of one level that differ in their ways alone are counted in one pass, with the counts of separate passes.
 sed '/cache L2/,$d; s/^name = .*/name = single/' sim/machines/toy.cfg >"$work/single.cfg"
-single() { "$sweep" "RESULTS=$work/results" "MACHINE=$work/single.cfg" "$three" ALGO=base,sconv STORE=no "VARY=$1" >"$work/out" 2>"$work/err" </dev/null; }
+single() { "$sweep" MORE=1 "RESULTS=$work/results" "MACHINE=$work/single.cfg" "$three" ALGO=base,sconv STORE=no "VARY=$1" >"$work/out" 2>"$work/err" </dev/null; }
 single 'L1.sets=8 L1.ways=1..9 nc=1 k2=1 k3=1'
 columns "$work/results/single/sweep/three/sweep.csv" L1.ways layer algo l1_load_misses memory_read_lines memory_written_lines >"$work/all"
 for ways in 1 4 9; do
@@ -159,7 +159,7 @@ done
 check "there are such rows" [ "$(grep -c '^9 ' "$work/all")" -eq 9 ]
 
 # Machines with equal first levels simulate the levels once, and count as each machine alone.
-shared() { "$sweep" "RESULTS=$work/results" MACHINE=toy "$three" STORE=no "VARY=$1 nc=1 k2=1 k3=1" >"$work/out" 2>"$work/err" </dev/null; }
+shared() { "$sweep" MORE=1 "RESULTS=$work/results" MACHINE=toy "$three" STORE=no "VARY=$1 nc=1 k2=1 k3=1" >"$work/out" 2>"$work/err" </dev/null; }
 counts() { columns "$dir/sweep.csv" L2.ways L3.ways layer algo l1_load_misses l2_load_misses l3_load_misses memory_read_lines memory_written_lines; }
 shared 'L2.ways=2,4,8 L3.ways=4,16'
 says "54 simulations, none from a store; 9 passes over plans' accesses serve all"
@@ -208,7 +208,7 @@ check "a machine without a core has no cycles" grep -q ',not available: clx4208 
 # counts are simulated once, with the cycles of each alone.
 dir=$work/clocked/zen3/sweep/three,pointwise
 timed() { # timed VARY: of each configuration
-    "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws "VARY=$1" STORE=no >"$work/out" 2>"$work/err"
+    "$sweep" MORE=1 "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws "VARY=$1" STORE=no >"$work/out" 2>"$work/err"
     columns "$dir/configs.csv" L2.size memory_latency_cycles simulated_cycles l2_load_misses memory_read_lines
 }
 clocked() {
@@ -220,11 +220,11 @@ clocked() {
     done
     check "configurations take other cycles" [ "$(cut -d' ' -f3 "$work/all" | sort -u | wc -l)" -eq 4 ]
     # SConv's tiles differ by the size of L2, im2col's accesses do not: only the counted work keeps them apart.
-    "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=base VARY=L2.size=32K,64K STORE=no >"$work/out" 2>"$work/err"
+    "$sweep" MORE=1 "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=base VARY=L2.size=32K,64K STORE=no >"$work/out" 2>"$work/err"
     check "sizes of L2 count differently" [ "$(columns "$dir/configs.csv" l2_load_misses | sort -u | wc -l)" -eq 2 ]
     # Machines with a common first level, with two clocks each, and one machine alone.
     for vary in 'L2.size=16K,1M memory_latency_cycles=340,300' 'L2.size=16K memory_latency_cycles=300'; do
-        "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=skx ALGO=base "VARY=$vary" STORE=no >"$work/out" 2>"$work/err"
+        "$sweep" MORE=1 "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=skx ALGO=base "VARY=$vary" STORE=no >"$work/out" 2>"$work/err"
         columns "$work/clocked/skx/sweep/three,pointwise/configs.csv" L2.size memory_latency_cycles simulated_cycles l2_load_misses >"$work/alone"
         [[ $vary == *,* ]] || continue
         says "4 simulations, none from a store; 1 passes over plans' accesses serve all"
@@ -238,14 +238,14 @@ clocked() {
     check "scattered lines are counted where they cost something, and then cost alike: $(cut -d' ' -f3 "$work/all" | xargs)" \
         awk '{ c[NR] = $3 } END { a = c[2] - c[1]; b = c[3] - c[2]; exit !(a > 100 && (a - b) ^ 2 < 400) }' "$work/all"
     for stored in none both; do
-        answer=$("$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws VARY=memory_latency_cycles=380,700 \
+        answer=$("$sweep" MORE=1 "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws VARY=memory_latency_cycles=380,700 \
             "STORE=$work/clocked.sqlite" 2>"$work/err")
         check "the cost is simulated cycles, $stored from the store: $answer" grep -q 'memory_latency_cycles=380, [0-9.e+]* simulated cycles; the worst' <<<"$answer"
         cycles=$(csv_rows "$dir/configs.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { print $c["simulated_cycles"] == $c["cost"] ? $c["cost"] : "differ" }' | xargs)
         [ $stored = none ] && first=$cycles
         check "... the same, $stored from the store: $cycles, $first" [ "$cycles" = "$first" ]
     done
-    "$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=base,sconv VARY=L2.size=256K,512K STORE=no >"$work/out" 2>"$work/err"
+    "$sweep" MORE=1 "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=base,sconv VARY=L2.size=256K,512K STORE=no >"$work/out" 2>"$work/err"
     fastest=$(columns "$dir/configs.csv" config algo simulated_cycles | awk '!($1 in least) || $3 < least[$1] { least[$1] = $3; by[$1] = $2 }
         END { for (c in by) n[by[c]]++; for (a in n) print a " in " n[a] }' | sort | paste -sd ' ')
     check "who is fastest: $fastest is not in: $(tail -1 "$work/out")" [ "$(sed -n 's/^three: by simulated cycles, the fastest algorithm is \(.*\) of 2 configurations\.$/\1/p' "$work/out" |
@@ -254,7 +254,7 @@ clocked() {
     cycles=$(csv_rows "$work/clocked/zen3/three,pointwise/layers.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { printf "%.0f", $c["simulated_cycles"] }')
     check "... and the experiment's: $cycles, $first" awk -v a="$cycles" -v b="${first%% *}" 'BEGIN { exit !(a && (a - b) ^ 2 <= 400) }'
 }
-"$sweep" "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws VARY=memory_latency_cycles=380 STORE=no >/dev/null 2>"$work/err"
+"$sweep" MORE=1 "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws VARY=memory_latency_cycles=380 STORE=no >/dev/null 2>"$work/err"
 if grep -q 'is not on record' "$dir/configs.csv"; then
     echo "$name: skipped: simulated cycles (make stack has not observed this compiler's code)"
 else

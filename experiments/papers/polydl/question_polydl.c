@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/base/stats.h"
 #include "experiments/bench/course/course.h"
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/course/options_shared.h"
+#include "experiments/bench/course/output.h"
 #include "experiments/papers/polydl/report.h"
 #include "experiments/papers/polydl/time/time.h"
 #include "kernels/ukr/dispatch.h"
@@ -19,7 +19,7 @@
 
 struct options {
     const char *model, *layers, *variants, *machine, *ukr, *store, *results, *commit;
-    unsigned timing, threads, budget, refine, batch, ruler, jobs;
+    unsigned timing, threads, budget, refine, batch, ruler, jobs, more;
 };
 
 struct session {
@@ -218,23 +218,16 @@ static int work(void *session)
 static void print_baselines(const struct session *s, FILE *out)
 {
     const struct exp_polydl *p = &s->polydl;
-    double *ratio = exp_new(p->n_layers, sizeof *ratio);
 
     fprintf(out, "\n%zu variants of %zu layers\n", exp_polydl_n_variants(p), p->n_layers);
     for (enum exp_polydl_baseline b = 0; b < EXP_N_POLYDL_BASELINES; b++) {
-        size_t n = 0;
+        size_t n;
+        const double ratio = exp_best_over(&s->rank, b, &n);
 
-        for (size_t i = 0; i < p->n_layers; i++) {
-            const struct exp_polydl_layer *l = &p->layer[i];
-
-            if (l->variants.n && l->baseline[b].n_rounds && l->of[0].time[EXP_POLYDL_ONE].n_rounds)
-                ratio[n++] = l->baseline[b].fastest_ns / s->rank.layer[i].best_ns[EXP_POLYDL_ONE];
-        }
         if (n)
             fprintf(out, "the best variant is %.2f times as fast as %s (geometric mean of %zu layers, one thread)\n",
-                    exp_stats_geomean(ratio, n), exp_polydl_baseline_names[b], n);
+                    ratio, exp_polydl_baseline_names[b], n);
     }
-    free(ratio);
 }
 
 /* Prints the tables behind the answers. */
@@ -280,8 +273,10 @@ static void print_answers(const struct session *s, FILE *out)
 static int print_all(const void *session, FILE *out)
 {
     const struct session *s = session;
+    char headline[1024];
 
-    fprintf(out, "%s\n\n", s->what);
+    exp_best_headline(&s->rank, s->untimed, headline, sizeof headline);
+    fprintf(out, "%s\n\n%s\n\n", headline, s->what);
     print_answers(s, out);
     fputc('\n', out);
     return print_tables(s, out);
@@ -330,6 +325,19 @@ static int answer(void *session)
     fputc('\n', stdout);
     print_answers(s, stdout);
     return err;
+}
+
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+    char *report = exp_format("make report RESULTS=%s", s->results.path);
+
+    exp_best_screen(&s->rank, s->untimed, screen);
+    exp_screen_open(screen, "%s/best.csv", s->results.path);
+    exp_screen_next(screen, report, "a page with the figures");
+    exp_screen_next(screen, "VARIANTS=all behind this command", "every order of the loops");
+    exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
+    free(report);
 }
 
 static void release(void *session)
@@ -385,6 +393,7 @@ static const struct exp_option options[] = {
              "file that keeps what was timed and simulated, so that a stopped run goes on; make uses "
              "RESULTS/store.sqlite; no: nothing is kept, and all is timed again",
              store, ""),
+    EXP_MORE_OPTION,
     EXP_RESULTS_OPTIONS("<machine>/polydl"),
     EXP_OPTIONS_END,
 };
@@ -429,5 +438,6 @@ const struct exp_question question_polydl = {
     .verdict = print_all,
     .variables = set_variables,
     .answer = answer,
+    .screen = fill_screen,
     .release = release,
 };

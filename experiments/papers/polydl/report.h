@@ -18,6 +18,7 @@
 
 #include "experiments/base/csv.h"
 #include "experiments/base/record.h"
+#include "experiments/base/screen.h"
 #include "experiments/papers/polydl/fused/fused.h"
 #include "experiments/papers/polydl/rank.h"
 
@@ -50,6 +51,9 @@ void exp_rank_print(const struct exp_rank *r, FILE *out);
  */
 void exp_rank_print_verdict(const struct exp_rank *r, FILE *out);
 
+/* Returns the verdict of convolutions on one thread, a line from malloc; of GEMMs where there are no convolutions. */
+char *exp_rank_verdict(const struct exp_rank *r);
+
 /* Prints a line for each layer: the best variant. Without times the line has the first variant of PolyDL's analysis. */
 void exp_best_print(const struct exp_rank *r, FILE *out);
 
@@ -73,5 +77,19 @@ struct exp_best_row {
 };
 
 struct exp_best_row exp_best_row(const struct exp_rank *r, size_t layer, enum exp_polydl_threads threads);
+
+/*
+ * Returns how many times as fast as a baseline the best variant is, on one thread: the geometric mean of the n layers
+ * with both times.
+ */
+double exp_best_over(const struct exp_rank *r, enum exp_polydl_baseline baseline, size_t *n);
+
+/* ---- the screen (screen.c) ---- */
+
+/* Says how fast the best variants are, and the analysis with the best picks. untimed: why there are no times; "". */
+void exp_best_headline(const struct exp_rank *r, const char *untimed, char *text, size_t bytes);
+
+/* Fills the screen but for its end. */
+void exp_best_screen(const struct exp_rank *r, const char *untimed, struct exp_screen *screen);
 
 #endif

@@ -1,6 +1,7 @@
 #include "experiments/papers/polydl/report.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- the best variants ---- */
 
@@ -201,4 +202,17 @@ void exp_rank_print_verdict(const struct exp_rank *r, FILE *out)
         print_verdict(r, t, exp_rank_fair_part(r, t), out);
         print_verdict(r, t, EXP_RANK_GEMMS, out);
     }
+}
+
+char *exp_rank_verdict(const struct exp_rank *r)
+{
+    const enum exp_rank_part fair = exp_rank_fair_part(r, EXP_POLYDL_ONE);
+    char *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    print_verdict(r, EXP_POLYDL_ONE, find_best(r, EXP_POLYDL_ONE, fair) == EXP_N_RANKINGS ? EXP_RANK_GEMMS : fair, out);
+    fclose(out);
+    text[strcspn(text, "\n")] = '\0';
+    return text;
 }
