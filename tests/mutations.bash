@@ -336,4 +336,4 @@ mutant "channel sets that hand outputs on in pieces" kernels/emit/linalg_slice.c
 mutant "measured clocks that the file's stands for" experiments/bench/case/cycles.c 's/return s->ran_at_ghz > 0 \? s->ran_at_ghz : /return /' exp_measure
 mutant "clocks that nobody reads" experiments/bench/time/measure.c 's/= fmax\(m->info->ran_at_ghz, ctr_core_ghz\(\)\)/= 0/' exp_measure
 mutant "a legend of bars that nobody measured" experiments/figures/simulated_cycles.gp \
-    's/if \(n_measured\) \{ (legend_text.*) \}/\1/' tests/experiments/figures.sh
+    's/if \(n_taken\) \{ (dummy = legend.*) \}/\1/' tests/experiments/figures.sh

@@ -233,7 +233,7 @@ const struct exp_question question_judge = {
     .takes = "10 seconds; minutes on machines with prefetchers.",
     .examples = { "make judge MACHINE=power10 MODEL=vgg16,resnet18" },
     .keeps = true,
-    .figures = { "judge_schedules", "judge_speedups" },
+    .figures = { "judge_schedules", "judge_speedups", "judge_curves" },
     .options = options,
     .place = &(const struct exp_results_layout){ "/judgement", true, "layers.csv", NULL },
     .chapter = { "ratios.csv", "CSA's choices judged", NULL },

@@ -1,7 +1,11 @@
-# What the figures of `make lift` share: bars of three kinds beside each other, and the provenance below.
+# What the figures of `make lift` share: rows of three bars, a row per layer.
 load figures."/style.gp"
-put_note = 'columns = int(W / 7); text = what; eval wrap_text; \
-set label 97 wrapped at screen 12.0 / W, screen (n_lines * 14.0) / H left font ",9" tc rgb "#404040"'
-n_rows(file, c) = sprintf('n = 0; stats %s using (n = n + 1, column("%s")) nooutput', file, c)
-name_tics = 'do for [k = 1:n] { set label k Name[k] at k - 1, graph -0.03 rotate by 30 right font ",9" }'
-bars(shift, k) = k - 1 + shift
+is_rows = 1; n_bars = 3; n_passes = 3; row = 0
+find_rows = 'n_slots = 0; stats table using (n_slots = n_slots + 1, 0) nooutput; array Name[n_slots]; \
+    row = 0; stats table using (row = row + 1, Name[row] = row_name(0), 0) nooutput'
+slot(dummy) = int(column(0)) + 1
+bar(dummy) = g
+bar_colour(b, k) = word(grey." ".blue." ".orange, b)
+slot_label(i) = Name[i]
+threads_text(s) = strstrt(s, "1 threads") ? s[1:strstrt(s, "1 threads") + 7].s[strstrt(s, "1 threads") + 9:*] : s
+what = threads_text(what)

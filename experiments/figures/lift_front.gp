@@ -3,30 +3,20 @@
 # caption The paper's Figure 6. On the line: no other point is as fast with as little memory. Filled: drawn near the best one so far.
 # draws points.csv: ms
 load figures."/lift_common.gp"
-W = 900; H = 520
-eval open_output
-shown = ""
-stats points_csv using (shown = (shown eq "" || stringcolumn("layer") eq "conv1_2") ? stringcolumn("layer") : shown, 0) nooutput
-set title "layer ".shown noenhanced offset 0, 1.2
-eval put_note
-set lmargin at screen 0.10; set rmargin at screen 0.97; set tmargin at screen 0.84; set bmargin at screen 0.19
-set xlabel "MB, all buffers"; set ylabel "ms"
-set logscale xy
-mine(v) = stringcolumn("layer") eq shown ? v : NaN
-low = NaN; high = NaN
-stats points_csv using (v = mine(column("memory_bytes") / 1e6), low = min2(low, v), high = max2(high, v), 0) nooutput
-low = low / 1.05; high = high * 1.05
-set xrange [low:high]
-eval find_log_tics
-eval "set xtics (".tics.")"
-low = NaN; high = NaN
-stats points_csv using (v = mine(number("ms")), low = min2(low, v), high = max2(high, v), 0) nooutput
-low = low / 1.2; high = high * 1.2
-set yrange [low:high]
-eval find_log_tics
-eval "set ytics (".tics.")"
-set key at graph 0.5, graph 1.08 center top horizontal Left reverse samplen 1.5
-plot points_csv using (mine(column("near") == 0 ? column("memory_bytes") / 1e6 : NaN)):(mine(number("ms"))) with points pt 6 ps 0.9 lc rgb sky title "drawn anywhere", \
-     points_csv using (mine(column("near") == 1 ? column("memory_bytes") / 1e6 : NaN)):(mine(number("ms"))) with points pt 7 ps 0.9 lc rgb blue title "drawn near the best one", \
-     points_csv using (mine(column("front") == 1 ? column("memory_bytes") / 1e6 : NaN)):(mine(column("front") == 1 ? number("ms") : NaN)) smooth unique \
-         with linespoints lw 2 pt 4 ps 1.6 lc rgb vermilion title "the front"
+table = points_csv; shown = ""
+stats table using (shown = shown eq "" || stringcolumn("layer") eq "conv1_2" ? stringcolumn("layer") : shown, 0) nooutput
+n_series = 3; n_passes = 2; W = 900; panel_h = 330; x_log = 1; is_log = 1
+series(dummy) = stringcolumn("layer") ne shown ? 0 : g == 1 ? (column("near") == 1) + 1 : column("front") == 1 ? 3 : 0
+x(dummy) = column("memory_bytes") / 1e6
+y(dummy) = number("ms")
+point_of(s) = word("6 7 4", s) + 0
+size_of(s) = s == 3 ? 1.6 : 0.9
+line_of(s) = s == 3
+series_colour(s) = word(sky." ".blue." ".vermilion, s)
+series_title(s) = word("'drawn anywhere' 'drawn near the best one' 'the front'", s)
+title_text = "Time over memory of the points of layer ".shown
+x_title(p) = "memory of all buffers [MB]"
+value_title(p) = "time [ms]"
+eval legend_of_series
+dummy = note(what)
+load figures."/points.gp"

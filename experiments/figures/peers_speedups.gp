@@ -6,4 +6,4 @@
 load figures."/peers_common.gp"
 is_shown(dummy) = 1
 title_text = "Speed-up over Base (im2col + OpenBLAS), all convolutions, in a network's caches"
-load figures."/peers_curves.gp"
+load figures."/peers_speedups_common.gp"

@@ -6,4 +6,4 @@
 load figures."/peers_common.gp"
 is_shown(dummy) = column("pointwise") == 1
 title_text = "Speed-up over BLAS's GEMM, pointwise convolutions, in a network's caches"
-load figures."/peers_curves.gp"
+load figures."/peers_speedups_common.gp"

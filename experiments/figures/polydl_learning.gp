@@ -2,21 +2,19 @@
 # question What does its net learn?
 # caption Solid: pairs of variants that it learns from; dashed: those of layers that are held out. A coin has 0.693
 # draws learning.csv: loss
-W = 900; H = 480
 load figures."/polydl_common.gp"
-eval open_output
-eval put_what
-set title "PolyDL's net: cross entropy while it learns" noenhanced
-set bmargin at screen (foot + 60) / H
-set xlabel "epoch"
-set ylabel "nats per pair"
-set yrange [0:*]
-set key bottom left
-set arrow from graph 0, first log(2) to graph 1, first log(2) nohead dt 3 lc rgb "#404040"
-set label 96 "a coin: 0.693" at graph 0.99, first log(2) right offset 0, 0.6 font ",9"
-of_threads(t, v) = column("threads") == t ? v : NaN
-array Shade[2] = [blue, vermilion]
-plot for [t = 1:2] learning_csv using (column("epoch")):(of_threads(t, number("loss"))) with lines lw 2 lc rgb Shade[t] \
-        title sprintf("times on %d thread%s: learnt from", t, t > 1 ? "s" : ""), \
-     for [t = 1:2] learning_csv using (column("epoch")):(of_threads(t, number("held_out_loss"))) with lines lw 2 dt 2 lc rgb Shade[t] \
-        title sprintf("times on %d thread%s: held out", t, t > 1 ? "s" : "")
+table = learning_csv; W = 900; panel_h = 330; n_series = 4; n_passes = 2; y_has = "0"
+series(dummy) = 2 * column("threads") - 2 + g
+x(dummy) = column("epoch")
+y(dummy) = number(g == 1 ? "loss" : "held_out_loss")
+point_of(s) = 0
+line_of(s) = s % 2 ? 1 : 2
+series_colour(s) = s < 3 ? blue : vermilion
+series_title(s) = sprintf("times on %s: %s", s < 3 ? "1 thread" : "2 threads", s % 2 ? "learnt from" : "held out")
+n_rules = 1; Rule_dash[1] = 3; rule(i) = log(2)
+title_text = "PolyDL's net: cross entropy while it learns; dotted: a coin, 0.693"
+x_title(p) = "epoch"
+value_title(p) = "nats per pair"
+eval legend_of_series
+dummy = note(what)
+load figures."/points.gp"

@@ -4,46 +4,31 @@
 # caption below
 # draws picks.csv: worst of model: fastrcnn resnet maskrcnn
 # reads printed.csv
-W = 1200
 load figures."/polydl_common.gp"
-eval find_present
-panel = 230.0; top = 70.0
-H = top + n_present * panel + foot + 20
-eval open_output
-set multiplot
-set label 98 "Speed over that of the fastest variant, one thread (PolyDL's Figures 10, 12, 14)" at screen 0.5, screen 1 - title_line / (1.0 * H) center font ",14"
-eval put_what
-set key at screen 0.5, screen 1 - 34.0 / H center top horizontal Left reverse samplen 2
-set lmargin at screen 0.06
-set rmargin at screen 0.985
-highest = 1
-do for [c in "pick_default_order pick_polydl pick_polydl_dnn"] {
-    stats picks_csv using (v = number(c) / number("best"), v == v && !is_gemm(0) ? (highest = max2(highest, v), 0) : 0, 0) nooutput
-}
-set yrange [0:1.05 * highest]
-set ylabel "speed / fastest variant's"
-set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lc rgb "#404040"
-names = "worst pick_default_order pick_polydl pick_polydl_dnn"
-array Shade[4] = [grey, sky, blue, vermilion]
-array Title[4] = ["slowest variant", "Figure 8's order (Microkernel)", "PolyDL", "PolyDL-DNN"]
-array Mark[4] = [9, 5, 7, 6]
-array Size[4] = [1, 0.9, 1, 1.6]
-do for [p = 1:n_present] {
-    m = word(present, p); f = "Figure ".spread_figure(m)
+eval find_networks
+names = "pick_default_order pick_polydl pick_polydl_dnn"; n_parts = 0; n_marks = 3; panel_h = 190; labels_in_all = 1; span_is_range = 1; n_rules = 1; rule(i) = 1
+array Mark_point[3] = [5, 7, circle]; array Mark_size[3] = [0.8, 0.9, 1.6]
+slot(dummy) = stringcolumn("model") eq word(networks, p) && one_thread(0) ? column("place") : 0
+bar(dummy) = 1
+mark(m) = number(word(names, m)) / number("best")
+low_of(dummy) = number("worst") / number("best")
+high_of(dummy) = 1
+mark_colour(b, m) = word(sky." ".blue." ".vermilion, m)
+slot_label(i) = sprintf("%d", i)
+slots_in(p) = Places[p]
+array Gain[n_panels + 1]
+do for [p = 1:n_panels] {
+    m = word(networks, p); f = "Figure ".word("10 12 14", index_in("fastrcnn resnet maskrcnn", m))
     c = "pick_polydl"; eval find_mean; over = mean
     c = "pick_default_order"; eval find_mean; over = over / mean
     c = "percent_over_default_loop_order_avg"; eval find_printed; paper = printed eq "" ? "" : sprintf("%.2f", 1 + printed / 100.0)
     c = "speedup_over_microkernel_avg"; eval find_printed; paper = printed eq "" ? paper : printed
-    set tmargin at screen 1 - (top + (p - 1) * panel + 24) / H
-    set bmargin at screen 1 - (top + p * panel - 26) / H
-    set title sprintf("%s (%s): PolyDL's pick is %.2f times as fast as Figure 8's order", m, f, over).(paper eq "" ? "" : " (paper: ".paper.")") \
-        noenhanced offset 0, -0.5 font ",10"
-    set xtics 1 font ",9"
-    set xrange [0.3:*]
-    plot picks_csv using (column("place")):(of_model(m, number("worst") / number("best"))):(0):(of_model(m, 1 - number("worst") / number("best"))) \
-            with vectors nohead lw 5 lc rgb "#e8e8e8" notitle, \
-         for [k = 1:4] picks_csv using (column("place")):(of_model(m, number(word(names, k)) / number("best"))) \
-            with points pt Mark[k] ps Size[k] lw 1.5 lc rgb Shade[k] title (p == 1 ? Title[k] : "")
-    unset label 97; unset label 98
+    Gain[p] = sprintf("%s (%s): PolyDL's pick is %.2f times as fast as Figure 8's order", m, f, over).of_paper(paper)
 }
-unset multiplot
+panel_title(p) = Gain[p]
+value_title(p) = "speed /\nfastest variant's"
+title_text = "Speed over that of the fastest variant, one thread (PolyDL's Figures 10, 12, 14)"
+dummy = legend("from the slowest variant to the fastest", "#e0e0e0", square)
+do for [m = 1:3] { dummy = legend(word("'Figure 8 order (Microkernel)' 'PolyDL' 'PolyDL-DNN'", m), mark_colour(1, m), Mark_point[m]) }
+dummy = note("Numbers below the bars are places of the layers in the networks.") + note(what)
+load figures."/bars.gp"

@@ -3,32 +3,15 @@
 # caption Two bounds: loads that miss hit all the same, or wait; dashed: SConv. Labels are what has about such a
 # caption micro-kernel
 # draws micro_kernels.csv: base_packing_percent sconv_packing_percent speedup
-load figures."/peers_common.gp"
-file = micro_kernels_csv
-W = 1200; H = 620
-eval open_output
-set multiplot layout 1,2 title "A faster micro-kernel, nothing else: Base and SConv replayed, sample of layers, caches of clx4208, cold" margins 0.06, 0.975, 0.31, 0.88 spacing 0.08
-eval put_what
-set key at screen 0.5, 0.18 center top horizontal Left reverse maxrows 2 samplen 3
-set logscale x 2
-set autoscale x noextend
-set offsets graph 0.03, graph 0.05, 0, 0
-set xtics font ",10" scale 0.5
-set xlabel "multiply-adds per cycle of the micro-kernel" offset 0, -1
-array Shade[2] = [blue, vermilion]
-cases = "hit wait"
-array Said[2] = ["loads that miss hit all the same", "loads that miss wait"]
-of(c, v) = stringcolumn("misses") eq c ? v : NaN
-short(w) = strstrt(w, ",") ? w[1:strstrt(w, ",") - 1] : w
-name(x) = sprintf("%d\n%s", column("macs_per_cycle"), tic_text(short(stringcolumn("what"))))
-set datafile missing NaN
-set ylabel "im2col and packing, of all cycles [%]"
-set yrange [0:*]
-plot for [k = 1:2] file using (column("macs_per_cycle")):(of(word(cases, k), number("base_packing_percent"))):xtic(name(0)) with linespoints pt 7 lw 2 lc rgb Shade[k] title "Base, ".Said[k], \
-     for [k = 1:2] file using (column("macs_per_cycle")):(of(word(cases, k), number("sconv_packing_percent"))):xtic(name(0)) with linespoints pt 6 lw 2 dt 2 lc rgb Shade[k] title "SConv, ".Said[k]
-unset label 99
-set ylabel "cycles of Base / cycles of SConv"
-set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lc rgb "#404040"
-set yrange [0:*]
-plot for [k = 1:2] file using (column("macs_per_cycle")):(of(word(cases, k), number("speedup"))):xtic(name(0)) with linespoints pt 7 lw 2 lc rgb Shade[k] notitle
-unset multiplot
+load figures."/style.gp"
+table = micro_kernels_csv; groups = "hit wait"; column_of_group = "misses"
+group_title(k) = word("'loads that miss hit all the same' 'loads that miss wait'", k); group_colour(k) = word(blue." ".vermilion, k)
+# The micro-kernels' names are the tics.
+what_of(dummy) = strstrt(stringcolumn("what"), ",") ? stringcolumn("what")[1:strstrt(stringcolumn("what"), ",") - 1] : stringcolumn("what")
+rates = ""; n_rates = 0
+stats table using (index_in(rates, sprintf("%d", column("macs_per_cycle"))) ? 0 : (rates = with_word(rates, sprintf("%d", column("macs_per_cycle"))), n_rates = n_rates + 1), 0) nooutput
+array Rate_name[n_rates]; stats table using (Rate_name[index_in(rates, sprintf("%d", column("macs_per_cycle")))] = what_of(0), 0) nooutput
+before_plot = 'set xtics ("" 1) rotate by 30 right; do for [r = 1:n_rates] { set xtics add (word(rates, r)." ".tic_text(Rate_name[r]) word(rates, r) + 0) }'
+below = 100
+title_text = "A faster micro-kernel, nothing else: Base and SConv replayed, sample of layers, caches of clx4208, cold"
+load figures."/study_common.gp"

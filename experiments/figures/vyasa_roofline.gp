@@ -1,27 +1,28 @@
-# MACs per cycle over MACs per byte, with the roofs of the units.
+# MACs per cycle as a share of the roof, over MACs per byte.
 # question What bounds the workloads: the multipliers or the memory?
-# caption A workload's intensity moves each tensor once. Solid roof: 64 bytes loaded a cycle; dashed: 48 bytes moved a cycle,
-# caption which the paper's 21.22 of the fully connected one comes to. Cycles are the model's.
+# caption Left of the line, loading 64 bytes a cycle bounds a workload; right, the multipliers do. 100 % is the roof, and a workload's
+# caption intensity moves each tensor once. Cycles are the model's.
 # draws vyasa.csv: printed_rate tuned_rate intensity
-load figures."/vyasa_common.gp"
-W = 1200; H = 560
-eval open_output
-set multiplot layout 1, 2 margins 0.06, 0.985, 0.15, 0.86 spacing 0.07
-eval put_note
-set logscale xy
-set xlabel "MACs per byte"
-set ylabel "MACs per model cycle"
-set key bottom right
-do for [b in "16 32"] {
-    peak = b eq "16" ? 32 : 8
-    set title b." bits"
-    set xrange [0.05:1000]
-    set yrange [peak / 16.0:peak * 1.3]
-    set ytics (peak / 16.0, peak / 8.0, peak / 4, peak / 2, peak)
-    plot [0.05:1000] (x * 64 < peak ? x * 64 : peak) with lines lw 2 lc rgb "black" title "loads, 64 B a cycle", \
-         (x * 48 < peak ? x * 48 : peak) with lines lw 1.5 dt 2 lc rgb vermilion title "48 B a cycle", \
-         vyasa_csv using (of_bits(b, column("intensity"))):(of_bits(b, column("printed_rate"))) with points pt 6 ps 1.2 lc rgb sky title "the paper's schedule", \
-         vyasa_csv using (of_bits(b, column("intensity"))):(of_bits(b, column("tuned_rate"))) with points pt 7 ps 1 lc rgb blue title "tuned"
-    unset label 97
-}
-unset multiplot
+load figures."/style.gp"
+table = vyasa_csv; n_panels = 2; n_columns = 2; n_series = 2; n_passes = 2; W = 1200; panel_h = 330; x_log = 1; y_has = "0 100"; n_rules = 1; rule(i) = 100
+enter_panel = 'bits = p == 1 ? 16 : 32; peak = p == 1 ? 32 : 8'
+series(dummy) = column("bits") == bits ? g : 0
+x(dummy) = column("intensity")
+y(dummy) = 100 * column(g == 1 ? "printed_rate" : "tuned_rate") / min2(64 * column("intensity"), peak)
+# The lowest of both schedules are named.
+array Lowest[2] = [NaN, NaN]
+do for [p = 1:2] { eval enter_panel; do for [g = 1:2] { stats table using (series(0) > 0 ? (Lowest[p] = min2(Lowest[p], y(0)), 0) : 0, 0) nooutput } }
+label(dummy) = y(0) < 80 && y(0) < Lowest[p] + 15 ? stringcolumn("workload") : no_label
+point_of(s) = s == 1 ? 6 : 7
+size_of(s) = s == 1 ? 1.2 : 0.8
+series_colour(s) = s == 1 ? sky : blue
+series_title(s) = s == 1 ? "the paper's schedule" : "tuned"
+before_plot = 'set arrow 2 from peak / 64.0, graph 0 to peak / 64.0, graph 1 nohead dt 2 lc rgb dark'
+x_has = "0.1 1"
+title_text = "Share of the roof that each workload reaches"
+panel_title(p) = p == 1 ? "16 bits, peak 32 MACs per cycle" : "32 bits, peak 8 MACs per cycle"
+x_title(p) = "MACs per byte"
+value_title(p) = "MACs per model cycle [% of the roof]"
+eval legend_of_series
+dummy = legend("left: memory bounds", dark, dashed) + note(what)
+load figures."/points.gp"

@@ -67,9 +67,9 @@ while read -r folder; do
 done < <(sed -n 's|^static const struct exp_results_layout layout = { "/\([a-z]*\)".*|\1|p' experiments/*/question_*.c experiments/*/*/question_*.c)
 
 check "records name other figures than there are scripts: $(diff <(facts '$1 == "figure" { print $3 }' | sort -u) \
-    <(find experiments -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|common|.*_common|.*_curves' | sort))" \
+    <(find experiments -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|bars|points|common|.*_common' | sort))" \
     cmp -s <(facts '$1 == "figure" { print $3 }' | sort -u) \
-    <(find experiments -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|common|.*_common|.*_curves' | sort)
+    <(find experiments -name '*.gp' | sed 's|.*/||; s|\.gp$||' | grep -vxE 'style|bars|points|common|.*_common' | sort)
 
 # ---- a new question ----
 

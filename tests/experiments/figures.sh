@@ -250,7 +250,7 @@ check "redraw: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 n=0
 for script in "$scripts"/*.gp; do
     figure=$(basename "$script" .gp)
-    case $figure in style | common | *_common | *_curves) continue ;; esac
+    case $figure in style | bars | points | common | *_common) continue ;; esac
     n=$((n + 1))
     check "$figure has no question, or no caption" [ "$(awk '/^# (question|caption) / { print $2 }' "$script" | sort -u | wc -l)" -eq 2 ]
     check "$figure is drawn nowhere" [ "$(points "$figure")" -gt 0 ]
@@ -260,25 +260,25 @@ check "all figures were looked at, not only $n" [ "$n" -ge 30 ]
 check "layers' names may have percent signs" test -s "$results/fetching/percent/misses_layers.png" -a -s "$results/fetching/percent/miss_rates_layers.png"
 
 # A figure speaks of measuring as far as somebody did.
-of_measuring() { # of_measuring FOLDER: the legend's "measured", and what was not available
-    grep -oE '>measured<|not available( in some layers)?' "$results/$1/simulated_cycles.svg" | xargs
+of_measuring() { # of_measuring FOLDER: the legend's mark of simulated heights, and what was not available
+    grep -oE '>simulated<|not available( in some layers)?' "$results/$1/simulated_cycles.svg" | xargs
 }
-check "of some measured layers: $(of_measuring clocked)" [ "$(of_measuring clocked)" = "not available in some layers >measured<" ]
+check "of some measured layers: $(of_measuring clocked)" [ "$(of_measuring clocked)" = "not available in some layers >simulated<" ]
 check "of no measured layer: $(of_measuring untimed)" [ "$(of_measuring untimed)" = "not available" ]
 
 # ---- the test itself: hidden data are found ----
 
-hides() { # hides FIGURE FOLDER SED-COMMAND: the changed script hides data, and that is found
+hides() { # hides FIGURE FOLDER KIND LIMITS: the figure hides data within these limits of an axis, and that is found
     rm -rf "$work/hiding"
     cp -r $scripts "$work/hiding"
-    sed -i "$3" "$work/hiding/$1.gp"
+    sed -i "s|^load figures.\"/$3.gp\"|limits = \"$4\"\\n&|" "$work/hiding/$1.gp"
     drawn "$work/hiding" "$results/$2"
-    check "$1 hides data after '$3', which is not found" [ -n "$(outside "$1")" ]
+    check "$1 hides data outside of '$4', which is not found" [ -n "$(outside "$1")" ]
 }
-hides misses_tensors fetching '/set yrange \[\*:\*\]/d'
-hides study_tilings study 's/set yrange \[0:\*\]/set yrange [0:100]/'
-hides compare_layers compare 's/set xrange \[0.3/set xrange [1.3/'
-hides simulated_cycles clocked 's/set yrange \[0:1.05 \* highest\]/set yrange [0:200]/'
-hides polydl_fusion polydl 's/^plot /set yrange [0.5:2]; plot /; s/^    plot /    set yrange [0.5:2]\n    plot /'
+hides misses_tensors fetching bars 0:0.0001
+hides study_tilings study bars 0:100
+hides compare_layers compare bars 1:2
+hides simulated_cycles clocked bars 0:80
+hides polydl_fusion polydl points 1:2
 
 finish

@@ -407,7 +407,7 @@ struct program_case {
 
 static const char *const peers_figures[] = { "peers_speedups", "peers_speedups_pointwise", "peers_phases",
                                              "peers_roofline" };
-static const char *const judge_figures[] = { "judge_schedules", "judge_speedups" };
+static const char *const judge_figures[] = { "judge_schedules", "judge_speedups", "judge_curves" };
 static const char *const validate_figures[] = { "simulated_vs_measured" };
 
 static const struct program_case program_cases[] = {
@@ -419,7 +419,7 @@ static const struct program_case program_cases[] = {
           "model,layer_index,method,cache,pointwise,flop_per_byte,measured_gflops,measured_speedup_vs_base,layer\n",
           "m,1,base,sweep,1,8,%s,1,\"a, b\"\nm,1,sconv,sweep,1,8,%s,%s,\"a, b\"\n" } } },
     { judge_figures,
-      2,
+      3,
       { { "ratios.csv",
           "schedule,rank_percent,predicted_cycles,l1_l2_lines,l2_l3_lines,l3_memory_lines,eq6_cycles,estimated_"
           "cycles\n",

@@ -253,7 +253,7 @@ static void test_captions(void)
         exp_page_caption_release(&c);
     }
     CU_ASSERT_EQUAL_FATAL(exp_page_caption_read(&c, "experiments/figures", "miss_rates_model", &why), 0);
-    test_check(strstr(c.reading, "pale ones are of its caches alone; where counters counted"),
+    test_check(strstr(c.reading, "of the caches alone where the machine has more than caches"),
                "lines of a caption are joined");
     exp_page_caption_release(&c);
     CU_ASSERT_EQUAL(exp_page_caption_read(&c, "experiments/figures", "common", &why), 0);
