@@ -1,6 +1,6 @@
 # Draws bars, stacks and rows: a group of bars for each slot along x, or (is_rows) a row for each slot with the slot's name beside the row. Gathers the
 # rows of `table` for each panel first. style.gp lists what a script may set.
-n_cells = n_panels * n_slots * n_bars; n_sums = n_parts ? n_parts : 1; n_spots = n_marks ? n_marks : 1
+n_marks = words(mark_points); n_cells = n_panels * n_slots * n_bars; n_sums = n_parts ? n_parts : 1; n_spots = n_marks ? n_marks : 1
 array Sum[n_cells * n_sums]; array Rows[n_cells]; array Flag[n_cells]; array Low[n_cells]; array High[n_cells]; array Spans[n_cells]
 array Mark[n_cells * n_spots]; array Marks[n_cells * n_spots]
 do for [i = 1:n_cells] { Rows[i] = 0; Flag[i] = 0; Low[i] = 0; High[i] = 0; Spans[i] = 0 }
@@ -72,7 +72,7 @@ do for [p = 1:n_panels] {
         do for [i = 1:is_rows * n_slots] { if (strlen(heading(i))) { set label 2000 + i heading(i) at graph 0, first i right offset -0.6, 0 font ",10" } }
     } else { do for [i = 1:is_rows * n_slots] { unset label 2000 + i } }
     if (is_rows) { set xlabel value_title(p) offset 0, 0.4 } else { set xlabel slot_title; set ylabel (panel_column == 0 ? value_title(p) : "") offset -0.4, 0 }
-    boxes = "x\ty\txlow\txhigh\tylow\tyhigh\tcolour"; spans = "x\ty\tdx\tdy"; marks = "x\ty\tcolour\tmark"; texts = "x\ty\ttext\n".xy(1, low)."\t" # never none: gnuplot 5.4 ends with a signal
+    boxes = "x\ty\txlow\txhigh\tylow\tyhigh\tcolour"; spans = "x\ty\tdx\tdy"; marks = "x\ty\tcolour\tmark"; texts = "x\ty\ttext\n".xy(1, low)."\t " # never none: gnuplot 5.4 ends with a signal
     do for [s = 1:n_slots] { do for [b = 1:n_bars] { eval add_bar } }
     set print $boxes; print boxes; set print $spans; print spans; set print $marks; print marks; set print $texts; print texts; unset print
     do for [i = 1:n_rules] {
@@ -89,8 +89,8 @@ do for [p = 1:n_panels] {
          $boxes using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable, \
          $spans using 1:2:($3 * narrow):($4 * narrow) with vectors nohead lw 3.4 lc rgb "white", \
          $spans using 1:2:($3 * narrow):($4 * narrow) with vectors heads size screen 0.003, 90 lw 1.3 lc rgb "#606060", \
-         for [m = 1:n_marks] $marks using 1:($4 == m && Mark_point[m] == circle ? $2 : NaN) with points pt 7 ps Mark_size[m] lc rgb "white", \
-         for [m = 1:n_marks] $marks using 1:($4 == m ? $2 : NaN):3 with points pt Mark_point[m] ps Mark_size[m] lw 1.4 lc rgb variable, \
+         for [m = 1:n_marks] $marks using 1:($4 == m && word(mark_points, m) eq "circle" ? $2 : NaN) with points pt 7 ps size_of_mark(m) lc rgb "white", \
+         for [m = 1:n_marks] $marks using 1:($4 == m ? $2 : NaN):3 with points pt value(word(mark_points, m)) ps size_of_mark(m) lw 1.4 lc rgb variable, \
          $marks using 1:($4 == 0 ? $2 : NaN) with points pt dot ps 0.55 lc rgb "black", \
          $texts using 1:2:(stringcolumn(3)) with labels left offset (is_rows ? 0.7 : 0), (is_rows ? 0 : 0.6) font ",9"
 }

@@ -1,9 +1,7 @@
-# The paper's Figure 11 for one model: load misses of each level. Above: in % of all loads, as in the paper. Below: per 1000 multiply-adds, which
-# compares algorithms that make different numbers of loads. A machine with prefetchers is simulated twice, with and without prefetchers.
 # question How many loads miss in each level? (the paper's Figure 11 for one model)
-# caption Above: in % of all loads; below: per 1000 multiply-adds, which compares algorithms that make different numbers
-# caption of loads, and Base's misses divided by the algorithm's. The legend names the marks: of the caches alone where the machine
-# caption has more than caches, counted misses where there are counters, the paper's average of seven models on its machines
+# caption Above: in % of all loads; below: per 1000 multiply-adds, which compares algorithms that make different numbers of loads, and Base's misses
+# caption divided by the algorithm's. The legend names the marks: of the caches alone where the machine has more than caches, counted misses where
+# caption there are counters, the paper's average of seven models on its machines
 # draws model.csv: simulated_l1_miss_percent measured_l1_miss_percent of algo: $total_algos
 # slots layers.csv: layer_index layer $shape_columns
 load figures."/common.gp"
@@ -11,8 +9,7 @@ table = model_csv; n_levels = words(levels)
 few_percent = 0.1 # of all loads: a quotient of fewer misses says nothing (bench/case/estimate.h)
 kinds = "simulated measured simulated_alone"
 array Base_misses[9]; array Base_rate[9]; do for [i = 1:9] { Base_misses[i] = NaN; Base_rate[i] = NaN }
-rate(kind, l) = number(sprintf("%s_l%d_miss_percent", kind, l))
-misses(kind, l) = rate(kind, l) / 100 * number(kind."_loads")
+rate(kind, l) = number(sprintf("%s_l%d_miss_percent", kind, l)); misses(kind, l) = rate(kind, l) / 100 * number(kind."_loads")
 shown = ""; macs = NaN; has_measured = 0; has_alone = 0
 stats table using (index_in(total_algos, stringcolumn("algo")) && max2(rate("simulated", 1), rate("measured", 1)) >= 0 ? \
     (shown = with_word(shown, stringcolumn("algo")), macs = max2(macs, column("macs")), 0) : 0, rate("measured", 1) >= 0 ? (has_measured = 1, 0) : 0, \
@@ -23,19 +20,14 @@ do for [l = 1:n_levels] { do for [k = 1:3] { kind = word(kinds, k)
 missing_in = "measured_loads"; eval find_reasons
 has_paper = strlen(paper_l1_base) > 0
 paper_algo = index_in(shown, "sconv_openblas") ? "sconv_openblas" : chosen # the paper's SConv has OpenBLAS's micro-kernel
-
-is_rows = 1; n_slots = words(shown); n_bars = 1; n_marks = 3; n_panels = macs > 0 ? 2 * n_levels : n_levels; n_columns = n_levels; W = 1200; gap_x = 30; text_room = 0.75
+is_rows = 1; n_slots = words(shown); n_bars = 1; n_panels = macs > 0 ? 2 * n_levels : n_levels; n_columns = n_levels; W = 1200; gap_x = 30; text_room = 0.75
 enter_panel = 'l = (p - 1) % n_levels + 1; by_work = p > n_levels'
-array Mark_point[3] = [circle, open_diamond, diamond]; array Mark_size[3] = [0.9, 1.1, 1.5]
+mark_points = "circle open_diamond diamond"; mark_sizes = "0.9 1.1 1.5"
 mark_colour(b, m) = m == 3 ? colour_paper : "#000000"
-slot(dummy) = index_in(shown, stringcolumn("algo"))
-bar(dummy) = 1
-shown_of(kind) = by_work ? misses(kind, l) / macs * 1000 : rate(kind, l)
-part(k) = shown_of("simulated")
-is_paper(dummy) = has_paper && !by_work && l == 1 && index_in(base." ".paper_algo, stringcolumn("algo"))
+slot(dummy) = index_in(shown, stringcolumn("algo")); bar(dummy) = 1; shown_of(kind) = by_work ? misses(kind, l) / macs * 1000 : rate(kind, l)
+part(k) = shown_of("simulated"); is_paper(dummy) = has_paper && !by_work && l == 1 && index_in(base." ".paper_algo, stringcolumn("algo"))
 mark(m) = m == 1 ? (has_measured ? shown_of("measured") : NaN) : m == 2 ? (has_alone ? shown_of("simulated_alone") : NaN) : \
     is_paper(0) ? real(algo_is(base) ? paper_l1_base : paper_l1_sconv) : NaN
-flag(dummy) = 0
 array Text[6 * n_slots]; do for [i = 1:6 * n_slots] { Text[i] = "" }
 short(v) = sprintf(v >= 10 ? "%.1f" : v >= 0.095 ? "%.2f" : "%.2g", v)
 times(k) = Base_rate[3 * k + l - 3] < few_percent && rate(word(kinds, k), l) < few_percent ? "few" : \
@@ -43,9 +35,7 @@ times(k) = Base_rate[3 * k + l - 3] < few_percent && rate(word(kinds, k), l) < f
 paper_times(dummy) = by_work && n_levels == 3 && algo_is(paper_algo) && l > 1 ? (l == 2 ? paper_l2_ratio : paper_l3_ratio) : ""
 quotients(dummy) = !by_work || algo_is(base) ? "" : "  ".times(1).(has_alone ? ", alone ".times(3) : "").(has_measured ? ", measured ".times(2) : "").(strlen(paper_times(0)) ? ", paper ".paper_times(0) : "")
 do for [p = 1:n_panels] { eval enter_panel; stats table using (slot(0) > 0 && part(1) == part(1) ? (Text[(p - 1) * n_slots + slot(0)] = short(part(1)).quotients(0), 0) : 0, 0) nooutput }
-bar_text(s, b, v) = Text[(p - 1) * n_slots + s]
-bar_colour(b, k) = colour_of(word(shown, s))
-slot_label(i) = title_of(word(shown, i))
+bar_text(s, b, v) = Text[(p - 1) * n_slots + s]; bar_colour(b, k) = colour_of(word(shown, s)); slot_label(i) = title_of(word(shown, i))
 title_text = sprintf("%s: cache misses of each algorithm (%s)", model, layer_text)
 panel_title(p) = level_name((p - 1) % n_levels + 1).(p > n_levels ? ": load misses per 1000 multiply-adds" : ": load misses in % of all loads")
 value_title(p) = p > n_levels ? "misses / 1000 macs" : "misses / all loads [%]"

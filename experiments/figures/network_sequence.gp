@@ -1,7 +1,6 @@
-# A network in sequence: lines that each step brings into each level beyond the first, beside the step by itself.
 # question What does a step find that the steps before it left?
-# caption A bar per step, in the order of the run. Grey on top: what the step by itself, with empty caches, brings in addition: data that in the
-# caption run were still in the cache from earlier steps. A dot: by itself, with what it left itself in the caches; no dots where that is next to nothing.
+# caption A bar per step, in the order of the run. Grey on top: what the step by itself, with empty caches, brings in addition: data that in the run
+# caption were still in the cache from earlier steps. A dot: by itself, with what it left itself in the caches; no dots where that is next to nothing.
 # draws sequence.csv: alone_lines of level: $levels
 # hint SIMULATE=all makes some
 #
@@ -18,10 +17,8 @@ short(s) = strlen(s) > 24 ? "…".s[strlen(s) - 22:*] : s
 array Name[n_slots]; array Kind[n_slots]; do for [i = 1:n_slots] { Name[i] = ""; Kind[i] = 0 }
 stats table using (is_shown(0) ? (Name[int(column("step"))] = short((tells(stringcolumn("node")) ? "" : stringcolumn("op")." ").stringcolumn("node")), \
     Kind[int(column("step"))] = kind_of(stringcolumn("op")), 0) : 0, 0) nooutput
-
-n_panels = words(levels) - 1; n_parts = 2; n_marks = 1; panel_h = 170; gap_y = 40
-W = max2(1000, 110 + n_slots * (n_slots <= 30 ? 34 : n_slots <= 80 ? 20 : 7))
-array Mark_point[1] = [dot]; array Mark_size[1] = [0.45]
+n_panels = words(levels) - 1; n_parts = 2; panel_h = 170; gap_y = 40; W = max2(1000, 110 + n_slots * (n_slots <= 30 ? 34 : n_slots <= 80 ? 20 : 7))
+mark_points = "dot"; mark_sizes = "0.45"
 mib(v) = v * 64.0 / 1048576
 is_of(p) = is_shown(0) && stringcolumn("level") eq word(levels, p + 1)
 array In_all[n_panels]; array Alone_all[n_panels]; array Warm_all[n_panels]
@@ -30,9 +27,7 @@ do for [p = 1:n_panels] {
     stats table using (is_of(p) ? (In_all[p] = In_all[p] + column("sequence_lines"), Alone_all[p] = Alone_all[p] + column("alone_lines"), \
         Warm_all[p] = Warm_all[p] + column("warm_lines"), 0) : 0, 0) nooutput
 }
-slot(dummy) = is_of(p) ? column("step") : 0
-bar(dummy) = 1
-part(k) = mib(k == 1 ? column("sequence_lines") : column("alone_lines") - column("sequence_lines"))
+slot(dummy) = is_of(p) ? column("step") : 0; part(k) = mib(k == 1 ? column("sequence_lines") : column("alone_lines") - column("sequence_lines"))
 mark(m) = column("warm_lines") > 0.01 * max2(column("alone_lines"), 1) && Warm_all[p] > 0.002 * max2(In_all[p], Alone_all[p]) ? mib(column("warm_lines")) : NaN
 bar_colour(b, k) = k == 2 ? grey : word(green." ".orange." ".vermilion." ".blue." ".sky, max2(Kind[s], 1))
 slot_label(i) = n_slots <= 80 ? Name[i] : i % 10 ? "" : sprintf("%d", i)

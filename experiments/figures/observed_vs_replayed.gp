@@ -1,7 +1,6 @@
-# Misses of each level in % of all loads, layer by layer: as observed (bars) and as replayed (circles); below, the observed part of each layer.
 # question Does the replay describe what the real kernels do?
-# caption Bars: observed; circles: the replay of the same plan and part with the buffers at the same addresses; each
-# caption panel names the largest difference. Where layers were observed in part, the last panel has the parts
+# caption Bars: observed; circles: the replay of the same plan and part with the buffers at the same addresses; each panel names the largest
+# caption difference. Where layers were observed in part, the last panel has the parts
 # draws observed.csv: observed_load_misses of algo: $default_algos
 # hint OBSERVE=sample makes some of Base, SConv, and SConv with OpenBLAS's micro-kernel
 # slots layers.csv: layer_index layer $shape_columns
@@ -18,17 +17,15 @@ do for [l = 1:n_levels] {
     Worst[l] = 0
     stats table using (algo_bar(0) && column("level_index") == l ? (Level[l] = stringcolumn("level"), Worst[l] = max2(Worst[l], difference(l)), 0) : 0, 0) nooutput
 }
-n_panels = n_levels + (least_share < 100); n_marks = 1; panel_h = 170
+n_panels = n_levels + (least_share < 100); mark_points = "circle"; panel_h = 170
 bar(dummy) = column("level_index") == (p <= n_levels ? p : 0) ? algo_bar(0) : 0
 part(k) = column(p <= n_levels ? "observed_load_miss_percent" : "observed_share_percent")
 mark(m) = p <= n_levels ? column("replayed_load_miss_percent") : NaN
-flag(dummy) = 0
 title_text = sprintf("%s: cache misses in %% of all loads, observed against the replay (%s)", model, layer_text)
 panel_title(p) = p > n_levels ? "the observed part of each layer, in % of its multiply-adds" : \
     Level[p].(Worst[p] < 0.005 ? ": the two agree" : sprintf(": the two differ by %.2g percentage points at most", Worst[p]))
 value_title(p) = p > n_levels ? "observed [%]" : "misses /\nloads [%]"
-eval legend_of_bars
-dummy = legend("replayed", "black", circle)
+eval legend_of_bars; dummy = legend("replayed", "black", circle)
 dummy = note("Observed (bars): ".observed_by."; every access to the tensors simulated as it happens. Replayed (circles): the same plan, \
 from the nests' descriptions, with the buffers at the same addresses; of a layer that was observed in part, the same part. Caches are \
 empty when a layer starts. ".slot_note)

@@ -1,7 +1,6 @@
-# The paper's Figure 8: every convolution's speed-up over Base, sorted.
 # question How much faster than Base is SConv, on how many of all convolutions?
-# caption One curve per source of our numbers, sorted on its own; the legend says which are estimated, and which have
-# caption fewer convolutions; diamonds: the paper's largest speed-up, and where its curve crosses 1
+# caption One curve per source of our numbers, sorted on its own; the legend says which are estimated, and which have fewer convolutions; diamonds:
+# caption the paper's largest speed-up, and where its curve crosses 1
 # draws speedups.csv: speedup of layers: all
 # reads numbers.csv
 load figures."/paper_common.gp"

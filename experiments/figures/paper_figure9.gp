@@ -1,4 +1,3 @@
-# The paper's Figure 9: every pointwise convolution's speed-up over OpenBLAS's GEMM, sorted.
 # question How much faster than OpenBLAS's GEMM is SConv, on how many pointwise convolutions?
 # caption As paper_figure8
 # draws speedups.csv: speedup of layers: pointwise

@@ -1,23 +1,16 @@
-# Roofline: achieved speed against flop per byte of compulsory traffic, under the sampled FMA peak and read bandwidth. The layers furthest below the
-# roof are numbered and named, for Base and for the fastest SConv that was timed.
 # question How far from what the core can do?
-# caption A point per layer and method; the roof is the FMA peak and the read bandwidth sampled in the same run. The
-# caption layers furthest below it are numbered and named; why points may lie above it stands below the figure
+# caption A point per layer and method; the roof is the FMA peak and the read bandwidth sampled in the same run. The layers furthest below it are
+# caption numbered and named; why points may lie above it stands below the figure
 # draws layers.csv: measured_gflops of cache: network sweep
 load figures."/peers_common.gp"
 table = layers_csv; peak = peak_gflops + 0; bandwidth = read_gbytes + 0
 # Points of all methods would hide one another: Base and the ends of the others' range are drawn. The last method is the fastest SConv.
 methods = "base onednn_nchw onednn_blocked sconv sconv_tuned"; n_series = words(methods)
 array Point[5] = [7, 4, 6, 8, 2]
-series(dummy) = is_network(0) && number("measured_gflops") > 0 ? index_in(methods, stringcolumn("method")) : 0
-x(dummy) = column("flop_per_byte")
-y(dummy) = number("measured_gflops")
-roof(x) = peak > 0 ? min2(bandwidth * x, peak) : NaN
-point_of(s) = Point[s]
-size_of(s) = 0.7
-series_colour(s) = colour_of_peer(word(methods, s))
-n_references = 1; reference(i, x) = roof(x)
-W = 1100; panel_h = 460; x_log = 1; is_log = 1; y_has = sprintf("%g", peak)
+series(dummy) = is_network(0) && number("measured_gflops") > 0 ? index_in(methods, stringcolumn("method")) : 0; x(dummy) = column("flop_per_byte")
+y(dummy) = number("measured_gflops"); roof(x) = peak > 0 ? min2(bandwidth * x, peak) : NaN
+point_of(s) = Point[s]; size_of(s) = 0.7; series_colour(s) = colour_of_peer(word(methods, s))
+n_references = 1; reference(i, x) = roof(x); W = 1100; panel_h = 460; x_log = 1; is_log = 1; y_has = sprintf("%g", peak)
 array Layers[5]; do for [s = 1:5] { Layers[s] = 0 }
 n = 0; n_above = 0; furthest = 1
 stats table using (series(0) > 0 ? (Layers[series(0)] = Layers[series(0)] + 1, n = max2(n, Layers[series(0)]), y(0) > roof(x(0)) ? \
@@ -45,6 +38,5 @@ do for [m = 1:5] { if (m == 1 || m == (Layers[5] ? 5 : 4)) {
 } }
 dummy = note(what)
 title_text = sprintf("Roofline: %d convolutions in a network's caches; peak %.0f GFLOP/s, memory %.1f GB/s", n, peak, bandwidth)
-x_title(p) = "flop per byte of input, filter and output, each moved once [flop/byte]"
-value_title(p) = "speed, taps on padding counted [GFLOP/s]"
+x_title(p) = "flop per byte of input, filter and output, each moved once [flop/byte]"; value_title(p) = "speed, taps on padding counted [GFLOP/s]"
 load figures."/points.gp"

@@ -1,7 +1,6 @@
-# The paper's Figure 9: pointwise layers, where Base is BLAS's GEMM alone.
 # question How much faster than Base is each method, on how many layers? (Figures 8 and 9)
-# caption Each method's speed-ups sorted on their own; where a curve crosses 1, that share of the layers is won. The
-# caption layers at both ends of SConv's curves are named
+# caption Each method's speed-ups sorted on their own; where a curve crosses 1, that share of the layers is won. The layers at both ends of SConv's
+# caption curves are named
 # draws layers.csv: measured_speedup_vs_base of pointwise: 1
 load figures."/peers_common.gp"
 is_shown(dummy) = column("pointwise") == 1

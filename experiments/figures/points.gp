@@ -12,7 +12,6 @@ eval open_figure
 array Rows_of[n_series]; do for [s = 1:n_series] { Rows_of[s] = 0 }
 stats $data using (Rows_of[int($2)] = Rows_of[int($2)] + 1, 0) nooutput
 mark_of(s) = point_of(s) ? point_of(s) : Rows_of[s] <= 12 ? dot : 0
-
 positive(v, is_log) = !is_log || v > 0 ? v : NaN
 see_x(v) = (x_zeros = x_zeros + (x_log && v == 0), x_low = min2(x_low, positive(v, x_log)), x_high = max2(x_high, positive(v, x_log)), 0)
 see_y(v) = (y_zeros = y_zeros + (is_log && v == 0), y_low = min2(y_low, positive(v, is_log)), y_high = max2(y_high, positive(v, is_log)), 0)
@@ -34,7 +33,7 @@ do for [p = 1:n_panels] {
     set xlabel (is_last_row || labels_in_all ? x_title(p) : ""); set ylabel (panel_column == 0 || labels_in_all ? value_title(p) : "") offset -0.2, 0
     do for [i = 1:n_rules] { if (rule(i) == rule(i)) { set arrow 10 + i from graph 0, first rule(i) to graph 1, first rule(i) nohead lw 1.5 dt Rule_dash[i] lc rgb Rule_colour[i] } }
     if (is_empty) { set label 1 "no values" at graph 0.5, graph 0.5 center tc rgb dark }
-    labels = sprintf("x\ty\ttext\n%.9g\t%.9g\t", x_low, y_low) # never none: gnuplot 5.4 ends with a signal
+    labels = sprintf("x\ty\ttext\n%.9g\t%.9g\t ", x_low, y_low) # never none: gnuplot 5.4 ends with a signal
     stats $data using ($1 == p && !(stringcolumn(5)[1:1] eq no_label) ? (labels = labels.sprintf("\n%.9g\t%.9g\t%s", at_x($3), at_y($4), stringcolumn(5)), 0) : 0, 0) nooutput
     set print $labels; print labels; unset print
     eval before_plot

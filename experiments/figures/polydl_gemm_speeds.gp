@@ -1,4 +1,3 @@
-# PolyDL's Figure 18: GFLOP/s of matrix multiplications; of PolyDL the best of its first 5 %, as there.
 # question How fast are its picks of matrix multiplications? (its Figure 18)
 # caption As polydl_speeds
 # draws picks.csv: pick_polydl of model: gemm
@@ -6,13 +5,9 @@
 load figures."/polydl_common.gp"
 eval find_gemms
 names = "loops microkernel top5_polydl top5_polydl_dnn onednn base"; n_bars = 6; n_passes = 6; panel_h = 330
-slot(dummy) = is_gemm(0) ? column("place") : 0
-bar(dummy) = g
-part(k) = number(word(names, g))
-bar_colour(b, k) = word(grey." ".sky." ".blue." ".vermilion." ".orange." ".green, b)
-slot_label(i) = Name[i]
-title_text = "Speed of matrix multiplications M x N x K, one thread (PolyDL's Figure 18), and geometric means"
-value_title(p) = "GFLOP/s"
+slot(dummy) = is_gemm(0) ? column("place") : 0; bar(dummy) = g; part(k) = number(word(names, g))
+bar_colour(b, k) = word(grey." ".sky." ".blue." ".vermilion." ".orange." ".green, b); slot_label(i) = Name[i]
+title_text = "Speed of matrix multiplications M x N x K, one thread (PolyDL's Figure 18), and geometric means"; value_title(p) = "GFLOP/s"
 array Title[6] = ["the compiler's loops", "tiles of 16", "PolyDL's top 5 %", "PolyDL-DNN's top 5 %", "oneDNN", "OpenBLAS"]
 m = "gemm"; f = "Figure 18"
 do for [k = 1:6] {

@@ -1,7 +1,6 @@
-# Which analysis picks best: how near to the fastest variant is a ranking's first variant, a point per layer?
 # question Which analysis picks best?
-# caption A row per ranking, a point per layer: the speed that the ranking's first variant loses against the layer's fastest variant.
-# caption Points right of the line lose more than 5 %. The last two rows are no analysis at all, and the clock judged by itself
+# caption A row per ranking, a point per layer: the speed that the ranking's first variant loses against the layer's fastest variant. Points right of
+# caption the line lose more than 5 %. The last two rows are no analysis at all, and the clock judged by itself
 # draws rankings.csv: best_share
 # reads totals.csv
 load figures."/polydl_common.gp"
@@ -11,8 +10,7 @@ has_net = 0
 if (totals_csv ne "") { stats totals_csv using (stringcolumn("ranking") eq "polydl_dnn" && stringcolumn("part") eq "held_out" ? (has_net = 1, 0) : 0, 0) nooutput }
 part_name = has_net ? "held_out" : "convolutions"
 there = ""; stats table using (one_thread(0) && !is_gemm(0) ? (there = with_word(there, stringcolumn("ranking")), 0) : 0, 0) nooutput
-names = ""; do for [r in ranking_names] { if (index_in(there, r)) { names = with_word(names, r) } }
-n_rows = words(names)
+names = ""; do for [r in ranking_names] { if (index_in(there, r)) { names = with_word(names, r) } }; n_rows = words(names)
 is_row(r) = stringcolumn("ranking") eq word(names, r) && one_thread(0) && !is_gemm(0) && (!has_net || stringcolumn("part") eq part_name)
 x(dummy) = 100 - 100 * number("best_share")
 row_title(r) = word(ranking_titles, index_in(ranking_names, word(names, r)))

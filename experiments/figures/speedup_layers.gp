@@ -1,7 +1,6 @@
-# Measured speed-up over Base with its spread, layer by layer, and for the whole model beside the paper's value.
 # question What is the gain in time?
-# caption Bars over 1 are faster than Base. The solid line is the whole model; where the paper has the model and this
-# caption machine, a dashed line is its Table 2
+# caption Bars over 1 are faster than Base. The solid line is the whole model; where the paper has the model and this machine, a dashed line is its
+# caption Table 2
 # draws layers.csv: measured_speedup_vs_base of algo: $sconv_algos
 # reads model.csv
 # slots layers.csv: layer_index layer $shape_columns
@@ -18,13 +17,11 @@ stats model_csv using (algo_is(chosen) ? (total = number("measured_speedup_vs_ba
 panel_h = 330; n_rules = 3; dots_at_foot = 1
 array Rule_colour[3] = ["black", colour_of(chosen), colour_paper]; array Rule_dash[3] = [1, 1, 2]
 rule(i) = i == 1 ? 1 : i == 2 ? total : paper
-part(k) = number("measured_speedup_vs_base")
-low_of(dummy) = number("measured_speedup_low")
-high_of(dummy) = number("measured_speedup_high")
-title_text = sprintf("%s: measured speed-up over Base, layer by layer (%s)", model, layer_text); subtitle_text = ""
+part(k) = number("measured_speedup_vs_base"); low_of(dummy) = number("measured_speedup_low"); high_of(dummy) = number("measured_speedup_high")
+flag(dummy) = is_chosen(0)
+title_text = sprintf("%s: measured speed-up over Base, layer by layer (%s)", model, layer_text); subflag(dummy) = is_chosen(0); title_text = ""
 value_title(p) = "time of Base / time of the algorithm"
-eval legend_of_bars
-dummy = legend("chosen by CSA", "black", dot)
+eval legend_of_bars; dummy = legend("chosen by CSA", "black", dot)
 if (total == total) { dummy = legend(sprintf("whole model, chosen: %.2f", total).(total_low == total_low ? sprintf(" [%.2f, %.2f]", total_low, total_high) : ""), colour_of(chosen), line) }
 if (paper == paper) { dummy = legend(sprintf("paper, Table 2: %.2f", paper), colour_paper, dashed) }
 dummy = note("Measured: ".measured_by(n_bars).". The fastest quarter of the rounds, Base's time over each algorithm's; ".(n_spans ? \

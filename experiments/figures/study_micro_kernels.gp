@@ -1,7 +1,5 @@
-# What a faster micro-kernel does to packing's share and to Base / SConv: both replayed with micro-kernels from SSE to AMX.
 # question What becomes of packing and of SConv when the micro-kernel gets faster, by replay?
-# caption Two bounds: loads that miss hit all the same, or wait; dashed: SConv. Labels are what has about such a
-# caption micro-kernel
+# caption Two bounds: loads that miss hit all the same, or wait; dashed: SConv. Labels are what has about such a micro-kernel
 # draws micro_kernels.csv: base_packing_percent sconv_packing_percent speedup
 load figures."/style.gp"
 table = micro_kernels_csv; groups = "hit wait"; column_of_group = "misses"

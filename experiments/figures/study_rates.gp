@@ -1,4 +1,3 @@
-# What a faster micro-kernel does to packing's share and to Base / SConv, when nothing else gets faster.
 # question What becomes of packing and of SConv when the micro-kernel gets faster?
 # caption Predicted from the recorded machines' costs, multiply-adds scaled; dashed: SConv
 # draws rates.csv: base_packing_percent sconv_packing_percent speedup

@@ -146,10 +146,10 @@ do for [k = 1:n_wanted] { \
 enter_panel = ""; before_plot = ""; with_notes = ""; is_log = 0; text_room = 0; limits = ""
 # bars.gp: slot(0) and bar(0) say where a row of the table belongs, 0 for nowhere. part(k) is the height of a part of the bar; without parts, marks stand
 # alone. mark(m) is a mark on the bar, low_of(0) to high_of(0) the span, flag(0) a dot at the end. Rows of one bar are added, or averaged by is_mean.
-is_rows = 0; dots_at_foot = 0; n_bars = 1; n_parts = 1; n_marks = 0; n_rules = 0; is_mean = 0; labels_in_all = 0; span_is_range = 0; slot_title = ""
-array Mark_point[4] = [circle, diamond, triangle, open_square]; array Mark_size[4] = [1, 1.5, 1.1, 1.1]
+is_rows = 0; dots_at_foot = 0; n_bars = 1; n_parts = 1; mark_points = ""; mark_sizes = ""; n_rules = 0; is_mean = 0; labels_in_all = 0; span_is_range = 0; slot_title = ""
+size_of_mark(m) = m > words(mark_sizes) ? 1 : word(mark_sizes, m) + 0
 array Rule_colour[4] = ["black", vermilion, green, blue]; array Rule_dash[4] = [1, 2, 1, 1]
-mark(m) = NaN; low_of(dummy) = NaN; high_of(dummy) = NaN; flag(dummy) = 0; rule(i) = NaN
+bar(dummy) = 1; mark(m) = NaN; low_of(dummy) = NaN; high_of(dummy) = NaN; flag(dummy) = 0; rule(i) = NaN
 mark_colour(b, m) = "#000000"; bar_text(s, b, v) = ""; heading(i) = ""; value_title(p) = ""; shares_scale(p, q) = p == q; slots_in(p) = n_slots
 # points.gp: series(0), x(0), y(0), label(0) of a row of the table in pass g of n_passes; point_of(s) and line_of(s) are gnuplot's types, 0 for none.
 # is_sorted draws y sorted over the share of the rows. x_has and y_has are numbers that the axes reach; references are functions of x.

@@ -1,8 +1,6 @@
-# Cost of every combination of the first two keys that vary, over the best combination of all algorithms: a panel per algorithm. Further keys have their
-# best value. Where tiles vary, a frame is around the combinations that CSA's own tiles are among.
 # question Which combination of two keys costs least?
-# caption A panel per algorithm, all in % of the best configuration of all algorithms. Where more than two keys vary,
-# caption the others have their best value; of several models, the sum. Frames: CSA's own tiles are among these
+# caption A panel per algorithm, all in % of the best configuration of all algorithms. Where more than two keys vary, the others have their best
+# caption value; of several models, the sum. Frames: CSA's own tiles are among these
 # draws configs.csv: cost_percent of algo: $shown_algos
 load figures."/style.gp"
 table = configs_csv

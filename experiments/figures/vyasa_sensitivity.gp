@@ -1,7 +1,6 @@
-# What each uncertain parameter is worth: geomeans of Table VI with other values.
 # question What would the numbers be if the core were a little different?
-# caption Table VI in 16 bits. Lines: with the usual parameters. The idle cycles are the only fitted ones, and nothing tuned has
-# caption any. Cycles are the model's.
+# caption Table VI in 16 bits. Lines: with the usual parameters. The idle cycles are the only fitted ones, and nothing tuned has any. Cycles are the
+# caption model's.
 # draws sensitivity.csv: printed_vi_16 tuned_vi_16
 # hint VARY=1 makes some
 load figures."/style.gp"
@@ -10,15 +9,10 @@ stats table using (n_slots = n_slots + 1, 0) nooutput
 array Text[n_slots]; array Usual[2]; k = 0
 stats table using (k = k + 1, Text[k] = k == 1 ? "the usual parameters" : stringcolumn("parameter")." = ".sprintf("%g", column("value")), \
     k == 1 ? (Usual[1] = column("printed_vi_16"), Usual[2] = column("tuned_vi_16"), 0) : 0, 0) nooutput
-is_rows = 1; n_parts = 0; n_marks = 2; n_rules = 2; W = 900
-array Mark_point[2] = [circle, dot]; array Mark_size[2] = [1.2, 1]; array Rule_colour[2] = [sky, blue]; array Rule_dash[2] = [2, 2]
-slot(dummy) = int(column(0)) + 1
-bar(dummy) = 1
-mark(m) = column(m == 1 ? "printed_vi_16" : "tuned_vi_16")
-rule(i) = Usual[i]
-mark_colour(b, m) = m == 1 ? sky : blue
-slot_label(i) = Text[i]
-title_text = "Geomean of Table VI, 16 bits, with other parameters"
-value_title(p) = "MACs per model cycle"
+is_rows = 1; n_parts = 0; n_rules = 2; W = 900
+mark_points = "circle dot"; mark_sizes = "1.2 1"; array Rule_colour[2] = [sky, blue]; array Rule_dash[2] = [2, 2]
+slot(dummy) = int(column(0)) + 1; mark(m) = column(m == 1 ? "printed_vi_16" : "tuned_vi_16")
+rule(i) = Usual[i]; mark_colour(b, m) = m == 1 ? sky : blue; slot_label(i) = Text[i]
+title_text = "Geomean of Table VI, 16 bits, with other parameters"; value_title(p) = "MACs per model cycle"
 dummy = legend("the paper's schedules", sky, circle) + legend("tuned", blue, dot) + note(what)
 load figures."/bars.gp"
