@@ -7,28 +7,21 @@
 #   shape_columns  names of the columns that are a layer's shape
 #   paper_*     published numbers; "" where the paper has none for this machine or model
 load figures."/style.gp"
-table = layers_csv
-level_name(l) = word(levels, l)
+table = layers_csv; level_name(l) = word(levels, l)
 name_end = strstrt(machine, ": ") # the description of a machine, which may be long, stands below the figure
 subtitle_text = "simulated machine: ".(name_end ? machine[1:name_end - 1] : machine)
 stats layers_csv using (model = stringcolumn("model"), 0) nooutput
 # Slots along x (base/plot_data.h); bars of layers that share a slot are means.
-n_slots = words(slot_names)
-n_layers = n_slots ? int(sum [i = 1:n_slots] int(word(slot_things, i))) : 0
-layer_text = sprintf("%d convolution%s", n_layers, n_layers == 1 ? "" : "s")
-slot_of_layer(i) = i > 0 ? int(word(slot_of, int(i))) : 0
-slot(dummy) = slot_of_layer(column("layer_index"))
-slot_label(i) = word(slot_names, i)
+n_slots = words(slot_names); n_layers = n_slots ? int(sum [i = 1:n_slots] int(word(slot_things, i))) : 0
+layer_text = sprintf("%d convolution%s", n_layers, n_layers == 1 ? "" : "s"); slot_of_layer(i) = i > 0 ? int(word(slot_of, int(i))) : 0
+slot(dummy) = slot_of_layer(column("layer_index")); slot_label(i) = word(slot_names, i)
 W = max2(1000, 110 + n_slots * (n_slots <= 20 ? 48 : n_slots <= 60 ? 26 : 17)); panel_h = 150; gap_y = 34
 slot_note = n_layers == n_slots ? "" : "Layers of the same shape share a slot, named after the first layer; ×n is the number of layers, bars are means."
-is_mean = 1
+is_mean = 1; provenance = ""
 # The bars are Base and the schedules, where a figure does not say otherwise.
-base = word(algo_names, 1); chosen = word(total_algos, 2)
-bars = base." ".member_algos; n_bars = words(bars)
-bar(dummy) = index_in(bars, stringcolumn("algo"))
-bar_colour(b, k) = colour_of(word(bars, b))
-legend_of_bars = 'do for [a in bars] { dummy = legend(title_of(a), colour_of(a), square) }'
-is_chosen(dummy) = column("chosen") == 1
+base = word(algo_names, 1); chosen = word(total_algos, 2); bars = base." ".member_algos; n_bars = words(bars)
+bar(dummy) = index_in(bars, stringcolumn("algo")); bar_colour(b, k) = colour_of(word(bars, b))
+legend_of_bars = 'do for [a in bars] { dummy = legend(title_of(a), colour_of(a), square) }'; is_chosen(dummy) = column("chosen") == 1
 # Reasons for missing numbers in the column missing_in, each behind the titles of the algorithms that have the reason: sets reasons, "" without any.
 find_reasons = 'n_reasons = 0; reasons = ""; has_numbers = 0; array Reason[words(algo_names)]; array Reason_of[words(algo_names)]; \
 do for [a in algo_names] { \

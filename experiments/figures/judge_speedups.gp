@@ -3,9 +3,7 @@
 # caption Table 2
 # draws models.csv: issue_speedup estimated_speedup
 load figures."/style.gp"
-table = models_csv
-chosen = word(total_algos, 2)
-models = ""; stats table using (models = with_word(models, stringcolumn("model")), 0) nooutput
+table = models_csv; chosen = word(total_algos, 2); models = ""; stats table using (models = with_word(models, stringcolumn("model")), 0) nooutput
 # The sum of one model is that model.
 n_slots = words(models); n_slots = n_slots == 2 && index_in(models, "all") == 2 ? 1 : n_slots
 is_rows = 1; n_bars = 2; W = 1000; n_rules = 1; rule(i) = 1; text_room = 0.06
@@ -15,5 +13,4 @@ part(k) = number(g == 1 ? "issue_speedup" : "estimated_speedup"); mark(m) = g ==
 bar_colour(b, k) = b == 1 ? sky : colour_of(chosen); bar_text(s, b, v) = sprintf("%.2f", v); slot_label(i) = word(models, i)
 title_text = "ESTIMATED speed-up of SConv over Base on ".machine.", not measured"; value_title(p) = "cycles of Base / cycles of SConv"
 dummy = legend("all loads hit ".first_level, sky, square) + legend("loads wait", colour_of(chosen), square) + legend("measured in the paper, Table 2", colour_paper, diamond)
-dummy = note(what)
 load figures."/bars.gp"

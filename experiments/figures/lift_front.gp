@@ -10,5 +10,5 @@ x(dummy) = column("memory_bytes") / 1e6; y(dummy) = number("ms")
 point_of(s) = word("6 7 4", s) + 0; size_of(s) = s == 3 ? 1.6 : 0.9; line_of(s) = s == 3; series_colour(s) = word(sky." ".blue." ".vermilion, s)
 series_title(s) = word("'drawn anywhere' 'drawn near the best one' 'the front'", s)
 title_text = "Time over memory of the points of layer ".shown; x_title(p) = "memory of all buffers [MB]"; value_title(p) = "time [ms]"
-eval legend_of_series; dummy = note(what)
+eval legend_of_series
 load figures."/points.gp"

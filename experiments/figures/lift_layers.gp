@@ -7,5 +7,4 @@ part(k) = p == 1 ? number(word("naive best gemm", g)."_gflops") : number(word("d
 bar_text(s, b, v) = sprintf("%.3g", v)
 title_text = "Speed and memory of each layer"; panel_title(p) = p == 1 ? "speed" : "memory"; value_title(p) = p == 1 ? "GFLOP/s" : "MB"
 dummy = legend("speed of one output of each work-item, memory of input, filters and output", grey, square) + legend("the best point", blue, square) + legend("im2col + OpenBLAS", orange, square)
-dummy = note(what)
 load figures."/bars.gp"

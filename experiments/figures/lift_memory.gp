@@ -3,9 +3,7 @@
 # draws memory.csv: direct_bytes lift_bytes gemm_bytes
 load figures."/lift_common.gp"
 table = memory_csv; row_name(dummy) = stringcolumn("model")." ".stringcolumn("layer"); eval find_rows; W = 900; text_room = 0.06
-part(k) = number(word("direct lift gemm", g)."_bytes") / 1e6
-bar_text(s, b, v) = sprintf("%.3g", v)
+part(k) = number(word("direct lift gemm", g)."_bytes") / 1e6; bar_text(s, b, v) = sprintf("%.3g", v)
 title_text = "Memory of the largest layer of each network"; value_title(p) = "MB"
 dummy = legend("input, filters, output", grey, square) + legend("LIFT, the leanest point", blue, square) + legend("im2col + GEMM", orange, square)
-dummy = note(what)
 load figures."/bars.gp"

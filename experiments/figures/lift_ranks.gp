@@ -19,6 +19,5 @@ n_references = 1; reference(i, x) = Per_cycle[p] * x
 point_of(s) = s == 1 ? 6 : 7; size_of(s) = s == 1 ? 0.6 : 0.8; series_colour(s) = s == 1 ? sky : vermilion
 series_title(s) = s == 1 ? "all points" : "the 20 that the simulation puts first"
 title_text = "Simulated cycles of the points beside their times"; panel_title(p) = Text[p]; x_title(p) = "simulated cycles, millions"
-value_title(p) = (p - 1) % n_columns ? "" : "time [ms]"
-eval legend_of_series; dummy = legend("time proportional to cycles", "black", line) + note(what)
+value_title(p) = (p - 1) % n_columns ? "" : "time [ms]"; eval legend_of_series; dummy = legend("time proportional to cycles", "black", line)
 load figures."/points.gp"

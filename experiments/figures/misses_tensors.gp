@@ -22,13 +22,12 @@ do for [a in plain_algos] {
 is_rows = 1; n_parts = 3; n_bars = 1; is_mean = 0; n_panels = words(class_levels); n_columns = n_panels; gap_x = 30; W = 1200; n_slots = words(rows)
 slot(dummy) = is_drawn(0) && stringcolumn("level") eq word(class_levels, p) ? index_in(rows, row_of(0)) : 0; bar(dummy) = 1
 part(k) = (k < 3 ? column(word("compulsory_misses capacity_misses", k)) : column("misses") - column("compulsory_misses") - column("capacity_misses")) / 1e6
-bar_colour(b, k) = word(sky." ".blue." ".vermilion, k)
-slot_label(i) = strstrt(word(rows, i), ":") ? word(rows, i)[strstrt(word(rows, i), ":") + 1:*] : ""
+bar_colour(b, k) = word(sky." ".blue." ".vermilion, k); slot_label(i) = strstrt(word(rows, i), ":") ? word(rows, i)[strstrt(word(rows, i), ":") + 1:*] : ""
 heading(i) = strstrt(word(rows, i), ":") ? "" : title_of(word(rows, i))
 title_text = sprintf("%s: missing lines by tensor and kind of miss (%s)", model, layer_text)
 panel_title(p) = word(class_levels, p); value_title(p) = "missing lines [millions]"
 do for [k = 1:3] { dummy = legend(word("compulsory capacity conflict", k), bar_colour(1, k), square) }
-if (n_choices) { dummy = legend("CSA chooses ".choices." of these layers", dark, only_text) }
+dummy = legend(n_choices ? "CSA chooses ".choices." of these layers" : "", dark, only_text)
 dummy = note(left_out eq "" ? "" : "Not here, because only some of the layers were simulated: ".left_out.".")
 dummy = note("Simulated: ".machine.", ".simulator.". Misses are line reads and writes that a level did not have. Compulsory: the line was never asked for before; capacity: \
 a fully associative LRU cache of that size misses the line, too; conflict: the fully associative cache would not miss.")

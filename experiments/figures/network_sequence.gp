@@ -12,15 +12,12 @@ model = ""; n_slots = 1
 stats table using (is_shown(0) ? (model = stringcolumn("model"), n_slots = max2(n_slots, int(column("step"))), 0) : 0, 0) nooutput
 kind_of(op) = op eq "Conv" ? 1 : strstrt(op, "Pool") ? 2 : strstrt(op, "Norm") || op eq "LRN" ? 3 : op eq "Gemm" || op eq "MatMul" ? 4 : 5
 # A name that is short or begins with a digit (n0, 192) tells nobody what the node is: the operator stands before it.
-tells(name) = strlen(name) > 4 && !strstrt("0123456789", name[1:1])
-short(s) = strlen(s) > 24 ? "…".s[strlen(s) - 22:*] : s
+tells(name) = strlen(name) > 4 && !strstrt("0123456789", name[1:1]); short(s) = strlen(s) > 24 ? "…".s[strlen(s) - 22:*] : s
 array Name[n_slots]; array Kind[n_slots]; do for [i = 1:n_slots] { Name[i] = ""; Kind[i] = 0 }
 stats table using (is_shown(0) ? (Name[int(column("step"))] = short((tells(stringcolumn("node")) ? "" : stringcolumn("op")." ").stringcolumn("node")), \
     Kind[int(column("step"))] = kind_of(stringcolumn("op")), 0) : 0, 0) nooutput
 n_panels = words(levels) - 1; n_parts = 2; panel_h = 170; gap_y = 40; W = max2(1000, 110 + n_slots * (n_slots <= 30 ? 34 : n_slots <= 80 ? 20 : 7))
-mark_points = "dot"; mark_sizes = "0.45"
-mib(v) = v * 64.0 / 1048576
-is_of(p) = is_shown(0) && stringcolumn("level") eq word(levels, p + 1)
+mark_points = "dot"; mark_sizes = "0.45"; mib(v) = v * 64.0 / 1048576; is_of(p) = is_shown(0) && stringcolumn("level") eq word(levels, p + 1)
 array In_all[n_panels]; array Alone_all[n_panels]; array Warm_all[n_panels]
 do for [p = 1:n_panels] {
     In_all[p] = 0; Alone_all[p] = 0; Warm_all[p] = 0
@@ -38,5 +35,5 @@ panel_title(p) = sprintf("%s %s: %s in sequence; sum of the steps: %s with empty
     mib_text(In_all[p]), mib_text(Alone_all[p]), mib_text(Warm_all[p]))
 value_title(p) = "MiB"
 do for [k = 1:5] { s = 0; do for [i = 1:n_slots] { s = Kind[i] == k ? i : s }; if (s) { dummy = legend(word("convolution pooling normalisation 'matrix product' other", k), bar_colour(1, 1), square) } }
-dummy = legend("by itself, caches empty", grey, square) + legend("by itself, caches warm", "black", dot) + note(what)
+dummy = legend("by itself, caches empty", grey, square) + legend("by itself, caches warm", "black", dot)
 load figures."/bars.gp"

@@ -3,8 +3,7 @@
 # caption a run in steps, whose bar is as much higher or lower as that run took longer or shorter than the call
 # draws phases.csv: ukr_percent packing_percent steps_to_call
 load figures."/peers_common.gp"
-table = phases_csv
-methods = word(peer_names, 1)." ".sconv_peers; n_bars = words(methods); n_slots = 0; n_unscaled = 0
+table = phases_csv; methods = word(peer_names, 1)." ".sconv_peers; n_bars = words(methods); n_slots = 0; n_unscaled = 0
 stats table using (n_slots = max2(n_slots, int(column("number"))), n_unscaled = n_unscaled + !(number("steps_to_call") > 0), 0) nooutput
 array Name[n_slots]; stats table using (Name[int(column("number"))] = stringcolumn("model"), 0) nooutput
 W = max2(1000, 260 + n_slots * 110); panel_h = 400; n_parts = 4; n_rules = 1; rule(i) = 100
@@ -15,5 +14,5 @@ title_text = "Where the time goes, in % of Base's time"; value_title(p) = n_unsc
 do for [k = 1:4] { dummy = legend(word("im2col packing micro-kernels other", k), bar_colour(1, k), square) }
 titles = title_of_peer(word(methods, 1))." (run in steps)"; do for [b = 2:n_bars] { titles = titles."; ".title_of_peer(word(methods, b)) }
 dummy = note("Bars from left: ".titles.". 100 % is the time of Base's call; Base in steps takes as much longer or shorter as Base's bar differs from \
-100 %.".(n_unscaled ? " Bars whose times are not known show shares of their own." : "")) + note(what)
+100 %.".(n_unscaled ? " Bars whose times are not known show shares of their own." : ""))
 load figures."/bars.gp"

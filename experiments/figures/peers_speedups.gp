@@ -3,6 +3,5 @@
 # caption curves are named
 # draws layers.csv: measured_speedup_vs_base of cache: network sweep
 load figures."/peers_common.gp"
-is_shown(dummy) = 1
-title_text = "Speed-up over Base (im2col + OpenBLAS), all convolutions, in a network's caches"
+is_shown(dummy) = 1; title_text = "Speed-up over Base (im2col + OpenBLAS), all convolutions, in a network's caches"
 load figures."/peers_speedups_common.gp"

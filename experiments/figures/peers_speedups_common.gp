@@ -11,8 +11,7 @@ title_text = sprintf("%s (%d)", title_text, n); x_title(p) = "share of the layer
 value_title(p) = "time of Base / time"
 do for [s = 1:n_series] { if (index_in(has, word(methods, s))) { dummy = legend(title_of_peer(word(methods, s)), series_colour(s), -line_of(s)) } }
 # The layers at both ends of the SConvs' curves.
-extremes_of = table; n_wanted = 3
-y_of_row(dummy) = number("measured_speedup_vs_base")
+extremes_of = table; n_wanted = 3; y_of_row(dummy) = number("measured_speedup_vs_base")
 do for [m in sconv_peers] {
     ends = ""
     do for [sign = -1:1:2] {
@@ -22,5 +21,4 @@ do for [m in sconv_peers] {
     }
     if (strlen(ends)) { dummy = note(title_of_peer(m)." – ".ends) }
 }
-dummy = note(what)
 load figures."/points.gp"

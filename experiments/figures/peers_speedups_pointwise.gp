@@ -3,6 +3,5 @@
 # caption curves are named
 # draws layers.csv: measured_speedup_vs_base of pointwise: 1
 load figures."/peers_common.gp"
-is_shown(dummy) = column("pointwise") == 1
-title_text = "Speed-up over BLAS's GEMM, pointwise convolutions, in a network's caches"
+is_shown(dummy) = column("pointwise") == 1; title_text = "Speed-up over BLAS's GEMM, pointwise convolutions, in a network's caches"
 load figures."/peers_speedups_common.gp"

@@ -7,8 +7,7 @@ table = fusion_csv; pairs = "bnorm_relu conv_relu6"; overs = "apart onednn"; n_p
 x_log = 1; is_log = 1; y_has = "1"; n_rules = 1; rule(i) = 1; panel_h = 330
 series(dummy) = stringcolumn("operators") eq word(pairs, p) ? g : 0; x(dummy) = number("output_bytes") / 2.0**20
 y(dummy) = number("speedup_over_".word(overs, g))
-series_colour(s) = s == 1 ? blue : orange; series_title(s) = s == 1 ? "over two passes" : "over oneDNN, fused"
-array Means[2]
+series_colour(s) = s == 1 ? blue : orange; series_title(s) = s == 1 ? "over two passes" : "over oneDNN, fused"; array Means[2]
 do for [p = 1:2] { Means[p] = ""; do for [g = 1:2] {
     log_sum = 0; n_rows = 0; stats table using (series(0) > 0 && y(0) > 0 ? (log_sum = log_sum + log(y(0)), n_rows = n_rows + 1, 0) : 0, 0) nooutput
     f = p == 1 ? "Figure 20" : "Figure 21"; c = word("fused_over_unfused fused_over_onednn", g); eval find_printed
@@ -16,5 +15,5 @@ do for [p = 1:2] { Means[p] = ""; do for [g = 1:2] {
 } }
 panel_title(p) = p == 1 ? "batch normalisation + ReLU (its Figure 20)" : "convolution + ReLU6 (its Figure 21)"
 title_text = "Speed of the fused operators over that of others, one thread"; x_title(p) = "output [MiB]"; value_title(p) = "how many times as fast"
-eval legend_of_series; dummy = note("Geometric means, left: ".Means[1].". Right: ".Means[2].".") + note(what)
+eval legend_of_series; dummy = note("Geometric means, left: ".Means[1].". Right: ".Means[2].".")
 load figures."/points.gp"

@@ -5,8 +5,7 @@
 load figures."/polydl_common.gp"
 table = picks_csv; names = "polydl polydl_dnn"; n_rows = 2
 is_row(r) = one_thread(0) && !is_gemm(0); x(dummy) = number("pick_".word(names, g)) / number("pick_haystack")
-row_title(r) = word(ranking_titles, index_in(ranking_names, word(names, r)))
-array Row_text[2]
+row_title(r) = word(ranking_titles, index_in(ranking_names, word(names, r))); array Row_text[2]
 do for [g = 1:2] {
     sum_of = 0; n = 0; stats table using (is_row(g) && x(0) == x(0) ? (sum_of = sum_of + x(0), n = n + 1, 0) : 0, 0) nooutput
     f = "Figure 15"; c = word(names, g)."_vs_haystack"; eval find_printed

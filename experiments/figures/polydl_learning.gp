@@ -8,5 +8,5 @@ point_of(s) = 0; line_of(s) = s % 2 ? 1 : 2; series_colour(s) = s < 3 ? blue : v
 series_title(s) = sprintf("times on %s: %s", s < 3 ? "1 thread" : "2 threads", s % 2 ? "learnt from" : "held out")
 n_rules = 1; Rule_dash[1] = 3; rule(i) = log(2)
 title_text = "PolyDL's net: cross entropy while it learns; dotted: a coin, 0.693"; x_title(p) = "epoch"; value_title(p) = "nats per pair"
-eval legend_of_series; dummy = note(what)
+eval legend_of_series
 load figures."/points.gp"

@@ -12,9 +12,7 @@ part_name = has_net ? "held_out" : "convolutions"
 there = ""; stats table using (one_thread(0) && !is_gemm(0) ? (there = with_word(there, stringcolumn("ranking")), 0) : 0, 0) nooutput
 names = ""; do for [r in ranking_names] { if (index_in(there, r)) { names = with_word(names, r) } }; n_rows = words(names)
 is_row(r) = stringcolumn("ranking") eq word(names, r) && one_thread(0) && !is_gemm(0) && (!has_net || stringcolumn("part") eq part_name)
-x(dummy) = 100 - 100 * number("best_share")
-row_title(r) = word(ranking_titles, index_in(ranking_names, word(names, r)))
-array Row_text[n_rows + 1]
+x(dummy) = 100 - 100 * number("best_share"); row_title(r) = word(ranking_titles, index_in(ranking_names, word(names, r))); array Row_text[n_rows + 1]
 do for [r = 1:n_rows] {
     near = NaN
     if (totals_csv ne "") { stats totals_csv using (stringcolumn("ranking") eq word(names, r) && stringcolumn("part") eq part_name && stringcolumn("model") eq "all" && one_thread(0) ? \

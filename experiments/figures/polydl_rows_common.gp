@@ -6,5 +6,4 @@ series_colour(s) = word(blue." ".vermilion." ".orange." ".sky." ".green." #80808
 longest = 0; do for [r = 1:n_rows] { longest = max2(longest, strlen(row_title(r))); longest = max2(longest, strlen(Row_text[r])) }
 left = 24 + 7.4 * longest
 before_plot = before_plot.'; set grid noytics; set yrange [0.5:n_rows + 0.5]; set ytics ("" 0) scale 0; do for [r = 1:n_rows] { set ytics add (tic_text(row_title(r)."\n".Row_text[r]) n_rows + 1 - r) }'
-dummy = note(what)
 load figures."/points.gp"

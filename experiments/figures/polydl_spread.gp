@@ -8,8 +8,7 @@ names = "pick_default_order pick_polydl pick_polydl_dnn"; n_parts = 0; panel_h =
 mark_points = "square dot circle"; mark_sizes = "0.8 0.9 1.6"
 slot(dummy) = stringcolumn("model") eq word(networks, p) && one_thread(0) ? column("place") : 0
 mark(m) = number(word(names, m)) / number("best"); low_of(dummy) = number("worst") / number("best"); high_of(dummy) = 1
-mark_colour(b, m) = word(sky." ".blue." ".vermilion, m); slot_label(i) = sprintf("%d", i); slots_in(p) = Places[p]
-array Gain[n_panels + 1]
+mark_colour(b, m) = word(sky." ".blue." ".vermilion, m); slot_label(i) = sprintf("%d", i); slots_in(p) = Places[p]; array Gain[n_panels + 1]
 do for [p = 1:n_panels] {
     m = word(networks, p); f = "Figure ".word("10 12 14", index_in("fastrcnn resnet maskrcnn", m))
     c = "pick_polydl"; eval find_mean; over = mean
@@ -22,5 +21,5 @@ panel_title(p) = Gain[p]; value_title(p) = "speed /\nfastest variant's"
 title_text = "Speed over that of the fastest variant, one thread (PolyDL's Figures 10, 12, 14)"
 dummy = legend("from the slowest variant to the fastest", "#e0e0e0", square)
 do for [m = 1:3] { dummy = legend(word("'Figure 8 order (Microkernel)' 'PolyDL' 'PolyDL-DNN'", m), mark_colour(1, m), value(word(mark_points, m))) }
-dummy = note("Numbers below the bars are places of the layers in the networks.") + note(what)
+dummy = note("Numbers below the bars are places of the layers in the networks.")
 load figures."/bars.gp"

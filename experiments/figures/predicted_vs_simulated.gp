@@ -9,12 +9,9 @@ load figures."/common.gp"
 n_panels = words(levels); n_columns = n_panels; enter_panel = 'from = word("l2 l3 dram", p == n_panels ? 3 : p)'
 law(p) = word("N_L2 N_L3 N_DRAM", p == n_panels ? 3 : p).", Eq. ".word("14 13 8+11", p == n_panels ? 3 : p)
 is_rows = 1; bars = member_algos; n_bars = words(bars); n_parts = 0; is_log = 1; W = 1200; gap_x = 30
-mark_points = "circle open_square"; mark_sizes = "0.9 1.4"
-over(p, s) = p == 0 && s == 0 ? 1 : p / max2(s, 1)
+mark_points = "circle open_square"; mark_sizes = "0.9 1.4"; over(p, s) = p == 0 && s == 0 ? 1 : p / max2(s, 1)
 mark(m) = over(number("predicted_".from."_lines"), number((m == 1 ? "simulated_" : "simulated_tile_").from."_lines"))
-mark_colour(b, m) = bar_colour(b, 1)
-n_rules = 1; rule(i) = 1
-flag(dummy) = is_chosen(0)
+mark_colour(b, m) = bar_colour(b, 1); n_rules = 1; rule(i) = 1; flag(dummy) = is_chosen(0)
 title_text = sprintf("%s: lines that CSA predicts over simulated lines, layer by layer (%s)", model, layer_text)
 panel_title(p) = sprintf("lines from %s (%s)", p == n_panels ? "memory" : level_name(p + 1), law(p)); value_title(p) = "predicted / simulated"
 eval legend_of_bars

@@ -14,16 +14,14 @@ if (!n_bars) { print "no speed-ups to draw: ".(strlen(reasons) ? reasons : "SCon
 total = NaN; total_low = NaN; total_high = NaN; paper = NaN
 stats model_csv using (algo_is(chosen) ? (total = number("measured_speedup_vs_base"), total_low = number("measured_speedup_low"), \
     total_high = number("measured_speedup_high"), paper = column("paper_conv_speedup")) : 0, 0) nooutput
-panel_h = 330; n_rules = 3; dots_at_foot = 1
-array Rule_colour[3] = ["black", colour_of(chosen), colour_paper]; array Rule_dash[3] = [1, 1, 2]
+panel_h = 330; n_rules = 3; dots_at_foot = 1; array Rule_colour[3] = ["black", colour_of(chosen), colour_paper]; array Rule_dash[3] = [1, 1, 2]
 rule(i) = i == 1 ? 1 : i == 2 ? total : paper
 part(k) = number("measured_speedup_vs_base"); low_of(dummy) = number("measured_speedup_low"); high_of(dummy) = number("measured_speedup_high")
 flag(dummy) = is_chosen(0)
 title_text = sprintf("%s: measured speed-up over Base, layer by layer (%s)", model, layer_text); subflag(dummy) = is_chosen(0); title_text = ""
-value_title(p) = "time of Base / time of the algorithm"
-eval legend_of_bars; dummy = legend("chosen by CSA", "black", dot)
-if (total == total) { dummy = legend(sprintf("whole model, chosen: %.2f", total).(total_low == total_low ? sprintf(" [%.2f, %.2f]", total_low, total_high) : ""), colour_of(chosen), line) }
-if (paper == paper) { dummy = legend(sprintf("paper, Table 2: %.2f", paper), colour_paper, dashed) }
+value_title(p) = "time of Base / time of the algorithm"; eval legend_of_bars; dummy = legend("chosen by CSA", "black", dot)
+dummy = legend(total == total ? (sprintf("whole model, chosen: %.2f", total).(total_low == total_low ? sprintf(" [%.2f, %.2f]", total_low, total_high) : "")) : "", colour_of(chosen), line)
+dummy = legend(paper == paper ? sprintf("paper, Table 2: %.2f", paper) : "", colour_paper, dashed)
 dummy = note("Measured: ".measured_by(n_bars).". The fastest quarter of the rounds, Base's time over each algorithm's; ".(n_spans ? \
     "the lines on the bars hold 95 % of what random halves of the rounds give" : "the rounds are too few for lines of their spread").". A bar above 1 is \
 faster than Base. Plans are made for ".machine[1:(name_end ? name_end - 1 : strlen(machine))].". ".slot_note)

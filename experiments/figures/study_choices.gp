@@ -15,5 +15,5 @@ title_text = "Time of input stationary / time of weight stationary, a point per 
 panel_title(p) = p == 1 ? "CSA: Eq. 6 of input stationary / of weight stationary" : "csa2: cycles of input stationary / of weight stationary"
 x_title(p) = "measured (left of 1: input stationary is faster)"; value_title(p) = p == 1 ? "predicted" : ""
 do for [s = 1:6] { if (There[s]) { dummy = legend(word(machines, (s + 1) / 2).(s % 2 ? ", cold caches" : ", warm caches"), series_colour(s), point_of(s)) } }
-dummy = note("CSA has one quotient for layers of many sizes: their points lie on one height.") + note(what)
+dummy = note("CSA has one quotient for layers of many sizes: their points lie on one height.")
 load figures."/points.gp"

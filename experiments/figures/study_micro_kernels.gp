@@ -10,6 +10,5 @@ rates = ""; n_rates = 0
 stats table using (index_in(rates, sprintf("%d", column("macs_per_cycle"))) ? 0 : (rates = with_word(rates, sprintf("%d", column("macs_per_cycle"))), n_rates = n_rates + 1), 0) nooutput
 array Rate_name[n_rates]; stats table using (Rate_name[index_in(rates, sprintf("%d", column("macs_per_cycle")))] = what_of(0), 0) nooutput
 before_plot = 'set xtics ("" 1) rotate by 30 right; do for [r = 1:n_rates] { set xtics add (word(rates, r)." ".tic_text(Rate_name[r]) word(rates, r) + 0) }'
-below = 100
-title_text = "A faster micro-kernel, nothing else: Base and SConv replayed, sample of layers, caches of clx4208, cold"
+below = 100; title_text = "A faster micro-kernel, nothing else: Base and SConv replayed, sample of layers, caches of clx4208, cold"
 load figures."/study_common.gp"

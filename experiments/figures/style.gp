@@ -47,13 +47,13 @@ short_reason(s) = first_clause(first_clause(first_clause(s[strlen(missing_prefix
 
 # What a figure may set before open_figure; W is the width in pixels, panel_h the height of each panel.
 W = 1100.0; panel_h = 300.0; left = 90; right = 24; gap_x = 64; gap_y = 64; below = 62; n_panels = 1; n_columns = 1; title_lines = 1 # of a panel
-title_text = ""; subtitle_text = ""; notes = ""
+title_text = ""; subtitle_text = ""; notes = ""; provenance = exists("what") ? what : ""
 note(text) = (strlen(text) ? (notes = notes.(notes eq "" ? "" : " ¶ ").text, 0) : 0)
 
 # A legend's marks: gnuplot's point types; a text alone; lines through (-1) and dashed (-2 and below).
 square = 5; circle = 6; dot = 7; diamond = 13; open_diamond = 12; cross = 2; open_square = 4; triangle = 8; only_text = 0; line = -1; dashed = -2
 n_legend = 0; array Legend_text[64]; array Legend_colour[64]; array Legend_mark[64]; array Legend_x[64]; array Legend_y[64]
-legend(text, colour, mark) = (n_legend = n_legend + 1, Legend_text[n_legend] = text, Legend_colour[n_legend] = colour, Legend_mark[n_legend] = mark, 0)
+legend(text, colour, mark) = text eq "" ? 0 : (n_legend = n_legend + 1, Legend_text[n_legend] = text, Legend_colour[n_legend] = colour, Legend_mark[n_legend] = mark, 0)
 
 # Breaks `text` into lines of at most `columns` characters, and at each ¶: sets wrapped and n_lines.
 wrap_text = 'wrapped = ""; this_line = ""; n_lines = 1; \
@@ -79,7 +79,7 @@ put_legend = 'do for [i = 1:n_legend] { \
 # A PNG's letters are as large as 96 pixels per inch make them; an SVG's letters would be a quarter smaller.
 terminal_of(name) = sprintf("set terminal %s size %d,%d noenhanced font 'DejaVu Sans,11'%s background 'white'", name, W, H, name eq "svg" ? " fontscale 1.333" : "")
 title_font = 'title_size = 9.6 * strlen(title_text) < W ? 14 : 8.2 * strlen(title_text) < W ? 12 : 10'
-open_figure = 'eval title_font; eval lay_legend_out; columns = W / 6.7; text = notes; eval wrap_text; foot = notes eq "" ? 8 : n_lines * 15.5 + 14; \
+open_figure = 'dummy = note(provenance); eval title_font; eval lay_legend_out; columns = W / 6.7; text = notes; eval wrap_text; foot = notes eq "" ? 8 : n_lines * 15.5 + 14; \
 W = 1.0 * W; legend_top = 44 + (subtitle_text eq "" ? 0 : 22); head = legend_top + 20 * legend_lines + 4 + 16 * title_lines; \
 panel_w = (W - left - right - (n_columns - 1) * gap_x) / n_columns; n_panel_rows = int(ceil(1.0 * n_panels / n_columns)); \
 H = 1.0 * int(head + n_panel_rows * panel_h + (n_panel_rows - 1) * gap_y + below + foot); \

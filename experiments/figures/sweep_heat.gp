@@ -30,10 +30,7 @@ most = max2(120, 100 * most) # a difference of a few percent is no contrast
 W = max2(1000, n_panels * (150 + max2(n_x, 4) * 70)); panel_h = max2(n_y, 3) * 44; left = 110; gap_x = 90
 title_text = sprintf("%s: %s by %s and %s", words(models) > 3 ? sprintf("%d models", words(models)) : models, cost_label, x_key, y_key)
 subtitle_text = "simulated machine: ".machine."; these keys are varied; in % of the best of all panels, all panels with the same colours"
-panel_title(p) = title_of(word(shown_algos, p))
-if (has_frames) { dummy = legend("framed: CSA's own tiles", vermilion, open_square) }
-dummy = note(what)
-eval open_figure
+panel_title(p) = title_of(word(shown_algos, p)); dummy = legend(has_frames ? "framed: CSA's own tiles" : "", vermilion, open_square); eval open_figure
 set palette defined (0 "#f7fbff", 0.25 "#9ecae1", 0.5 "#4292c6", 1 "#08306b"); set cbrange [100:most]; unset colorbox
 do for [p = 1:n_panels] {
     eval place_panel; unset grid

@@ -24,5 +24,4 @@ subtitle_text = "a point per configuration; on a line: no other costs less with 
 panel_title(p) = n_panels > 1 ? word(models, p) : ""; x_title(p) = "all caches together [KiB]"
 value_title(p) = cost_label.(unit >= 1e9 ? " [billions]" : unit > 1 ? " [millions]" : "")
 do for [a in shown_algos] { dummy = legend(title_of(a), colour_of(a), circle) }
-dummy = note(what)
 load figures."/points.gp"

@@ -22,5 +22,4 @@ row_text(w) = strstrt(w, ":") ? w[strstrt(w, ":") + 1:*] : ""
 slot_label(i) = row_text(word(rows, i)); heading(i) = strstrt(word(rows, i), ":") ? "" : (word(rows, i)[1:1] eq "V" ? "Table " : "").word(rows, i).", geomean"
 title_text = "MACs per cycle of the model"; panel_title(p) = p == 1 ? "16 bits, peak 32" : "32 bits, peak 8"; value_title(p) = "MACs per model cycle"
 dummy = legend("the paper's schedule", sky, square) + legend("tuned", blue, square) + legend("operations alone", "black", open_diamond) + legend("the paper's geomean", colour_paper, diamond)
-dummy = note(what)
 load figures."/bars.gp"

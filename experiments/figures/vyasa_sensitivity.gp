@@ -14,5 +14,5 @@ mark_points = "circle dot"; mark_sizes = "1.2 1"; array Rule_colour[2] = [sky, b
 slot(dummy) = int(column(0)) + 1; mark(m) = column(m == 1 ? "printed_vi_16" : "tuned_vi_16")
 rule(i) = Usual[i]; mark_colour(b, m) = m == 1 ? sky : blue; slot_label(i) = Text[i]
 title_text = "Geomean of Table VI, 16 bits, with other parameters"; value_title(p) = "MACs per model cycle"
-dummy = legend("the paper's schedules", sky, circle) + legend("tuned", blue, dot) + note(what)
+dummy = legend("the paper's schedules", sky, circle) + legend("tuned", blue, dot)
 load figures."/bars.gp"
