@@ -18,7 +18,7 @@ panel_h = 330; n_rules = 3; dots_at_foot = 1; array Rule_colour[3] = ["black", c
 rule(i) = i == 1 ? 1 : i == 2 ? total : paper
 part(k) = number("measured_speedup_vs_base"); low_of(dummy) = number("measured_speedup_low"); high_of(dummy) = number("measured_speedup_high")
 flag(dummy) = is_chosen(0)
-title_text = sprintf("%s: measured speed-up over Base, layer by layer (%s)", model, layer_text); subflag(dummy) = is_chosen(0); title_text = ""
+title_text = sprintf("%s: measured speed-up over Base, layer by layer (%s)", model, layer_text); subtitle_text = ""
 value_title(p) = "time of Base / time of the algorithm"; eval legend_of_bars; dummy = legend("chosen by CSA", "black", dot)
 dummy = legend(total == total ? (sprintf("whole model, chosen: %.2f", total).(total_low == total_low ? sprintf(" [%.2f, %.2f]", total_low, total_high) : "")) : "", colour_of(chosen), line)
 dummy = legend(paper == paper ? sprintf("paper, Table 2: %.2f", paper) : "", colour_paper, dashed)

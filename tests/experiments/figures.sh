@@ -90,26 +90,19 @@ spr 2048 50 20 0.01
 END
 recipe study 'figure: study_choices' 'figure: study_tilings' 'figure: study_micro_kernels' 'figure: study_rates' 'what: tables of a test'
 
-table polydl rankings.csv <<'END'
-model layer threads ranking best_share
-alexnet one 1 polydl 1
-alexnet two 1 polydl 0.03
-alexnet one 1 polydl_dnn 0.6
-alexnet two 1 polydl_dnn 1.2
-END
 table polydl totals.csv <<'END'
 ranking part model threads near_best_percent
 polydl convolutions all 1 50
 polydl_dnn convolutions all 1 0
 END
 table polydl picks.csv <<'END'
-model layer place threads worst best loops pick_default_order pick_polydl pick_polydl_dnn pick_haystack microkernel onednn base top5_polydl top5_polydl_dnn
-fastrcnn one 1 1 1 10 0.5 30 10 9 40 30 300 1 10 10
-fastrcnn two 2 1 1 10 0.5 1 10 9 0.2 3 3 1 10 10
-resnet one 1 1 2 3 1 1 2 3 2 - 4 1 3 3
-maskrcnn one 1 1 2 3 1 1 2 3 2 9 4 1 3 3
-gemm small% 1 1 2 10 1 1 5 3 2 18 4 1 3 3
-gemm large 2 1 2 10 1 1 5 3 2 0.1 99 - 30 11
+model layer part place threads worst best loops pick_default_order pick_polydl pick_polydl_dnn pick_haystack microkernel onednn base top5_polydl top5_polydl_dnn
+fastrcnn one training 1 1 1 10 0.5 30 10 9 40 30 300 1 10 10
+fastrcnn two held_out 2 1 1 10 0.5 1 10 9 0.2 3 3 1 10 10
+resnet one held_out 1 1 2 3 1 1 2 3 2 - 4 1 3 3
+maskrcnn one training 1 1 2 3 1 1 2 3 2 9 4 1 3 3
+gemm small% training 1 1 2 10 1 1 5 3 2 18 4 1 3 3
+gemm large training 2 1 2 10 1 1 5 3 2 0.1 99 - 30 11
 END
 table polydl printed.csv <<'END'
 figure workload metric printed ours
