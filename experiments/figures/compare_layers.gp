@@ -17,7 +17,7 @@ n_panels = words(shown); n_columns = n_panels; W = max2(700, 300 + 240 * n_panel
 is_rows = 1; is_log = 1; n_bars = words(found); n_parts = 0; n_rules = 1; mark_points = "dot circle"; mark_sizes = "0.7 0.7"
 slot(dummy) = column("layer_index") > 0 && stringcolumn("metric") eq word(shown, p) ? At[int(column("layer_index"))] : 0
 bar(dummy) = index_in(found, stringcolumn("algo")); mark(m) = (stringcolumn("b_is") eq "open") == (m == 2) ? 1 + number("change_percent") / 100 : NaN
-mark_colour(b, m) = colour_of(word(found, b)); rule(i) = 1; slot_label(i) = Name[i]
+mark_colour(b, m) = colour_of(word(found, b)); rule(i) = 1
 title_text = "Two runs, layer by layer: right of 1, B has more"; panel_title(p) = word(names, index_in(metrics, word(shown, p))); value_title(p) = "B / A"
 do for [a in found] { dummy = legend(title_of(a), colour_of(a), dot) }
 dummy = legend("open: not certain", dark, circle)

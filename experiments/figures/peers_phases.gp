@@ -9,7 +9,7 @@ array Name[n_slots]; stats table using (Name[int(column("number"))] = stringcolu
 W = max2(1000, 260 + n_slots * 110); panel_h = 400; n_parts = 4; n_rules = 1; rule(i) = 100
 slot(dummy) = column("number"); bar(dummy) = index_in(methods, stringcolumn("method"))
 part(k) = (is_missing(stringcolumn("steps_to_call")) ? 1 : number("steps_to_call")) * number(word("im2col packing ukr other", k)."_percent")
-bar_colour(b, k) = word(vermilion." ".orange." ".green." ".grey, k); slot_label(i) = Name[i]
+bar_colour(b, k) = word(vermilion." ".orange." ".green." ".grey, k)
 title_text = "Where the time goes, in % of Base's time"; value_title(p) = n_unscaled ? "time [% of Base's, or of its own]" : "time [% of Base's]"
 do for [k = 1:4] { dummy = legend(word("im2col packing micro-kernels other", k), bar_colour(1, k), square) }
 titles = title_of_peer(word(methods, 1))." (run in steps)"; do for [b = 2:n_bars] { titles = titles."; ".title_of_peer(word(methods, b)) }

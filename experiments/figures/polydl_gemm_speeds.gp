@@ -5,7 +5,7 @@
 load figures."/polydl_common.gp"
 eval find_gemms; names = "loops microkernel top5_polydl top5_polydl_dnn onednn base"; n_bars = 6; n_passes = 6; panel_h = 330
 slot(dummy) = is_gemm(0) ? column("place") : 0; bar(dummy) = g; part(k) = number(word(names, g))
-bar_colour(b, k) = word(grey." ".sky." ".blue." ".vermilion." ".orange." ".green, b); slot_label(i) = Name[i]
+bar_colour(b, k) = word(grey." ".sky." ".blue." ".vermilion." ".orange." ".green, b)
 title_text = "Speed of matrix multiplications M x N x K, one thread (PolyDL's Figure 18), and geometric means"; value_title(p) = "GFLOP/s"
 array Title[6] = ["the compiler's loops", "tiles of 16", "PolyDL's top 5 %", "PolyDL-DNN's top 5 %", "oneDNN", "OpenBLAS"]
 m = "gemm"; f = "Figure 18"

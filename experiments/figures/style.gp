@@ -150,9 +150,11 @@ is_rows = 0; dots_at_foot = 0; n_bars = 1; n_parts = 1; mark_points = ""; mark_s
 size_of_mark(m) = m > words(mark_sizes) ? 1 : word(mark_sizes, m) + 0
 array Rule_colour[4] = ["black", vermilion, green, blue]; array Rule_dash[4] = [1, 2, 1, 1]
 bar(dummy) = 1; mark(m) = NaN; low_of(dummy) = NaN; high_of(dummy) = NaN; flag(dummy) = 0; rule(i) = NaN
-mark_colour(b, m) = "#000000"; bar_text(s, b, v) = ""; heading(i) = ""; value_title(p) = ""; shares_scale(p, q) = p == q; slots_in(p) = n_slots
+mark_colour(b, m) = "#000000"; bar_text(s, b, v) = ""; heading(i) = ""; value_title(p) = ""; shares_scale(p, q) = p == q; slots_in(p) = n_slots; slot_label(i) = Name[i]; slot(dummy) = int(column(0)) + 1
 # points.gp: series(0), x(0), y(0), label(0) of a row of the table in pass g of n_passes; point_of(s) and line_of(s) are gnuplot's types, 0 for none.
 # is_sorted draws y sorted over the share of the rows. x_has and y_has are numbers that the axes reach; references are functions of x.
 n_passes = 1; enter_pass = ""; n_series = 1; is_sorted = 0; is_rising = 0; x_log = 0; x_has = ""; y_has = ""; is_square = 0; n_references = 0
 reference(i, x) = NaN; series(dummy) = 1; no_label = "~"; label(dummy) = no_label; point_of(s) = 7; line_of(s) = 0; width_of(s) = 2; size_of(s) = 0.8; x_title(p) = ""
+# A slot for each row of the table, named by row_name(0).
+find_rows = 'n_slots = 0; stats table using (n_slots = n_slots + 1, 0) nooutput; array Name[n_slots]; stats table using (Name[int(column(0)) + 1] = row_name(0), 0) nooutput'
 legend_of_series = 'do for [s = 1:n_series] { dummy = legend(series_title(s), series_colour(s), line_of(s) ? -line_of(s) : point_of(s)) }'

@@ -4,15 +4,13 @@
 # draws sensitivity.csv: printed_vi_16 tuned_vi_16
 # hint VARY=1 makes some
 load figures."/style.gp"
-table = sensitivity_csv; n_slots = 0
-stats table using (n_slots = n_slots + 1, 0) nooutput
-array Text[n_slots]; array Usual[2]; k = 0
-stats table using (k = k + 1, Text[k] = k == 1 ? "the usual parameters" : stringcolumn("parameter")." = ".sprintf("%g", column("value")), \
-    k == 1 ? (Usual[1] = column("printed_vi_16"), Usual[2] = column("tuned_vi_16"), 0) : 0, 0) nooutput
+table = sensitivity_csv; array Usual[2]
+row_name(dummy) = column(0) == 0 ? "the usual parameters" : stringcolumn("parameter")." = ".sprintf("%g", column("value")); eval find_rows
+stats table using (column(0) == 0 ? (Usual[1] = column("printed_vi_16"), Usual[2] = column("tuned_vi_16"), 0) : 0, 0) nooutput
 is_rows = 1; n_parts = 0; n_rules = 2; W = 900
 mark_points = "circle dot"; mark_sizes = "1.2 1"; array Rule_colour[2] = [sky, blue]; array Rule_dash[2] = [2, 2]
-slot(dummy) = int(column(0)) + 1; mark(m) = column(m == 1 ? "printed_vi_16" : "tuned_vi_16")
-rule(i) = Usual[i]; mark_colour(b, m) = m == 1 ? sky : blue; slot_label(i) = Text[i]
+mark(m) = column(m == 1 ? "printed_vi_16" : "tuned_vi_16")
+rule(i) = Usual[i]; mark_colour(b, m) = m == 1 ? sky : blue
 title_text = "Geomean of Table VI, 16 bits, with other parameters"; value_title(p) = "MACs per model cycle"
 dummy = legend("the paper's schedules", sky, circle) + legend("tuned", blue, dot)
 load figures."/bars.gp"

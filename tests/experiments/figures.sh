@@ -14,7 +14,7 @@ program=$redraw
 
 scripts=$work/scripts
 mkdir "$scripts"
-cp experiments/*/*.gp experiments/papers/*/*.gp "$scripts/"
+find experiments -name '*.gp' -exec cp {} "$scripts/" \;
 axes=tests/experiments
 results=$work/results
 mkdir -p "$results"
