@@ -2,8 +2,7 @@
 # caption A bar per algorithm or library, of pieces for the tensors that its missing lines belong to. Bars of one level have one scale on all
 # caption machines. The workspace is all memory of a library's own
 # draws tensors.csv: misses_per_1000_macs
-load figures."/style.gp"
-table = tensors_csv; tensors = "input filter output packed_input packed_filter im2col workspace"; n_parts = words(tensors)
+load figures."/style.gp"; table = tensors_csv; tensors = "input filter output packed_input packed_filter im2col workspace"; n_parts = words(tensors)
 machines = ""; all_levels = ""; algos = ""; models = ""; n_layers = 0
 stats table using (machines = with_word(machines, stringcolumn("machine")), all_levels = with_word(all_levels, stringcolumn("level")), \
     algos = with_word(algos, stringcolumn("algo")), models = with_word(models, stringcolumn("model")), n_layers = max2(n_layers, column("layers")), 0) nooutput

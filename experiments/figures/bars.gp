@@ -4,8 +4,7 @@ n_marks = words(mark_points); n_cells = n_panels * n_slots * n_bars; n_sums = n_
 array Sum[n_cells * n_sums]; array Rows[n_cells]; array Flag[n_cells]; array Low[n_cells]; array High[n_cells]; array Spans[n_cells]
 array Mark[n_cells * n_spots]; array Marks[n_cells * n_spots]
 do for [i = 1:n_cells] { Rows[i] = 0; Flag[i] = 0; Low[i] = 0; High[i] = 0; Spans[i] = 0 }
-do for [i = 1:n_cells * n_sums] { Sum[i] = 0 }
-do for [i = 1:n_cells * n_spots] { Mark[i] = 0; Marks[i] = 0 }
+do for [i = 1:n_cells * n_sums] { Sum[i] = 0 }; do for [i = 1:n_cells * n_spots] { Mark[i] = 0; Marks[i] = 0 }
 cell(s, b) = ((p - 1) * n_slots + s - 1) * n_bars + b
 add_part(c, k, v) = v == v ? (Sum[(c - 1) * n_sums + k] = Sum[(c - 1) * n_sums + k] + v, Rows[c] = Rows[c] + (k == 1), 0) : 0
 add_mark(i, v) = v == v ? (Mark[i] = Mark[i] + v, Marks[i] = Marks[i] + 1, 0) : 0
@@ -13,14 +12,12 @@ add_span(c, l, h) = l == l && h == h ? (Low[c] = Low[c] + l, High[c] = High[c] +
 take(c) = ((n_parts ? (sum [k = 1:n_parts] add_part(c, k, part(k))) : 0), (n_marks ? (sum [m = 1:n_marks] add_mark((c - 1) * n_spots + m, mark(m))) : 0), \
     add_span(c, low_of(0), high_of(0)), Flag[c] = Flag[c] || flag(0) == 1, 0)
 do for [p = 1:n_panels] { eval enter_panel; do for [g = 1:n_passes] {
-    eval enter_pass
-    stats table using (slot(0) > 0 && bar(0) > 0 ? take(cell(slot(0), bar(0))) : 0, 0) nooutput
+    eval enter_pass; stats table using (slot(0) > 0 && bar(0) > 0 ? take(cell(slot(0), bar(0))) : 0, 0) nooutput
 } }
 # What was gathered: the end of part k of a bar, a mark, a span.
 up_to(c, k) = n_parts && Rows[c] ? (sum [j = 1:k] Sum[(c - 1) * n_sums + j]) / (is_mean ? Rows[c] : 1.0) : NaN
 mark_at(c, m) = n_marks && Marks[(c - 1) * n_spots + m] ? Mark[(c - 1) * n_spots + m] / (is_mean ? Marks[(c - 1) * n_spots + m] : 1.0) : NaN
-low_at(c) = Spans[c] ? Low[c] / Spans[c] : NaN
-high_at(c) = Spans[c] ? High[c] / Spans[c] : NaN
+low_at(c) = Spans[c] ? Low[c] / Spans[c] : NaN; high_at(c) = Spans[c] ? High[c] / Spans[c] : NaN
 eval with_notes
 
 longest = 0
@@ -54,15 +51,13 @@ do for [p = 1:n_panels] {
     eval enter_panel; eval place_panel
     n_zeros = 0; low = NaN; high = NaN; this_panel = p
     do for [p = 1:n_panels] { if (shares_scale(this_panel, p)) { do for [c = cell(1, 1):cell(n_slots, n_bars)] {
-        low = low; dummy = see(up_to(c, n_parts)) + see(low_at(c)) + see(high_at(c))
-        do for [m = 1:n_marks] { dummy = see(mark_at(c, m)) }
+        dummy = see(up_to(c, n_parts)) + see(low_at(c)) + see(high_at(c)); do for [m = 1:n_marks] { dummy = see(mark_at(c, m)) }
     } } }
     p = this_panel; is_empty = low != low && !n_zeros
     do for [i = 1:n_rules] { dummy = see(rule(i)) }
     if (n_parts && !is_log && !is_empty) { low = 0 }
     high = is_log ? high * (high / low)**text_room : high + text_room * (high - low)
-    axis = value_axis; eval fit_axis
-    if (limits ne "") { eval sprintf("set %srange [%s]", value_axis, limits) }
+    axis = value_axis; eval fit_axis; if (limits ne "") { eval sprintf("set %srange [%s]", value_axis, limits) }
     bottom = n_parts && !is_log ? 0 : low
     eval sprintf("set %srange [%s]; set grid no%stics; set %stics (\"\" 0) scale 0 norotate font \",9\"", slot_axis, \
         is_rows ? sprintf("%g:0.4", n_slots + 0.6) : sprintf("0.4:%g", slots_in(p) + 0.6), slot_axis, slot_axis)
@@ -76,15 +71,11 @@ do for [p = 1:n_panels] {
     do for [s = 1:n_slots] { do for [b = 1:n_bars] { eval add_bar } }
     set print $boxes; print boxes; set print $spans; print spans; set print $marks; print marks; set print $texts; print texts; unset print
     do for [i = 1:n_rules] {
-        unset arrow 10 + i
-        if (!is_empty && rule(i) == rule(i)) {
-            eval sprintf("set arrow 10 + i from %s to %s nohead lw 1.5 dt Rule_dash[i] lc rgb Rule_colour[i] front", \
-                is_rows ? "rule(i), graph 0" : "graph 0, first rule(i)", is_rows ? "rule(i), graph 1" : "graph 1, first rule(i)")
-        }
+        unset arrow 10 + i; ends = is_rows ? "rule(i), graph 0 to rule(i), graph 1" : "graph 0, first rule(i) to graph 1, first rule(i)"
+        if (!is_empty && rule(i) == rule(i)) { eval "set arrow 10 + i from ".ends." nohead lw 1.5 dt Rule_dash[i] lc rgb Rule_colour[i] front" }
     }
     if (is_empty) { set label 1 "not available" at graph 0.5, graph 0.5 center tc rgb dark; set border 0; unset xtics; unset ytics; unset grid }
-    eval before_plot
-    wide = span_is_range; narrow = !span_is_range
+    eval before_plot; wide = span_is_range; narrow = !span_is_range
     plot $spans using 1:2:($3 * wide):($4 * wide) with vectors nohead lw 6 lc rgb "#e0e0e0", \
          $boxes using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable, \
          $spans using 1:2:($3 * narrow):($4 * narrow) with vectors nohead lw 3.4 lc rgb "white", \

@@ -6,8 +6,7 @@
 #   levels      names of the levels that stand for L1, L2 and L3 in the columns' names, as many names as the machine has levels
 #   shape_columns  names of the columns that are a layer's shape
 #   paper_*     published numbers; "" where the paper has none for this machine or model
-load figures."/style.gp"
-table = layers_csv; level_name(l) = word(levels, l)
+load figures."/style.gp"; table = layers_csv; level_name(l) = word(levels, l)
 name_end = strstrt(machine, ": ") # the description of a machine, which may be long, stands below the figure
 subtitle_text = "simulated machine: ".(name_end ? machine[1:name_end - 1] : machine)
 stats layers_csv using (model = stringcolumn("model"), 0) nooutput

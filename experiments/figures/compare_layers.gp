@@ -2,8 +2,7 @@
 # caption Right of 1, B has more: more speed, which is good, in the first panel; more misses, which is not, in the others. Full points are certain,
 # caption open ones are not: rounds of two runs may differ that much by chance. The axis is logarithmic, so that a large change hides no small ones
 # draws compare.csv: change_percent of metric: speedup l1_misses l2_misses l3_misses
-load figures."/style.gp"
-table = compare_csv; names = "speed 'misses of the first level' '... of the second level' '... of the last level'"
+load figures."/style.gp"; table = compare_csv; names = "speed 'misses of the first level' '... of the second level' '... of the last level'"
 metrics = "speedup l1_misses l2_misses l3_misses"; found = ""; present = ""; last = 0
 stats table using (column("layer_index") > 0 ? (found = with_word(found, stringcolumn("algo")), present = with_word(present, stringcolumn("metric")), \
     last = max2(last, int(column("layer_index"))), 0) : 0, 0) nooutput

@@ -3,8 +3,7 @@
 # caption curves says what its figures say
 # draws speedups.csv: issue_speedup estimated_speedup
 # reads models.csv
-load figures."/style.gp"
-table = speedups_csv; chosen = word(total_algos, 2); won = ""; most = ""; pointwise_won = ""
+load figures."/style.gp"; table = speedups_csv; chosen = word(total_algos, 2); won = ""; most = ""; pointwise_won = ""
 if (models_csv ne "") { stats models_csv using (stringcolumn("model") eq "all" ? (won = stringcolumn("paper_won_percent"), most = stringcolumn("paper_max_speedup"), \
     pointwise_won = stringcolumn("paper_pointwise_won_percent"), 0) : 0, 0) nooutput }
 n_series = 4; n_passes = 4; series(dummy) = stringcolumn("layers") eq (g % 2 ? "all" : "pointwise") ? g : 0; x(dummy) = column("rank_percent")

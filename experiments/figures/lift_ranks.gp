@@ -3,8 +3,7 @@
 # caption simulation puts first. rho: Spearman's rank correlation; then the speed of the fastest of these 20, of the fastest of all
 # draws replay.csv: ms cycles
 # draws ranks.csv: spearman
-load figures."/lift_common.gp"
-table = ranks_csv; is_panel(dummy) = stringcolumn("ranking") eq "cycles"; n_panels = 0
+load figures."/lift_common.gp"; table = ranks_csv; is_panel(dummy) = stringcolumn("ranking") eq "cycles"; n_panels = 0
 stats table using (n_panels = n_panels + is_panel(0), 0) nooutput
 array Name[n_panels]; array Text[n_panels]; array Per_cycle[n_panels]; p = 0
 stats table using (is_panel(0) ? (p = p + 1, Name[p] = stringcolumn("layer"), Text[p] = sprintf("%s   rho: %s, best of 20: %s", Name[p], known(number("spearman"), "%.2f"), known(number("few_percent"), "%.0f %%")), 0) : 0, 0) nooutput

@@ -2,8 +2,7 @@
 # caption Bars are simulated; a dot stands on the schedule that CSA chose. Where this computer has counters, circles are measured
 # draws layers.csv: simulated_l1_miss_percent measured_l1_load_misses of algo: $plain_algos
 # slots layers.csv: layer_index layer $shape_columns
-load figures."/common.gp"
-missing_in = "measured_l1_load_misses"; eval find_reasons; n_measured = 0
+load figures."/common.gp"; missing_in = "measured_l1_load_misses"; eval find_reasons; n_measured = 0
 stats table using (n_measured = n_measured + (!is_missing(stringcolumn(missing_in)) && column("measured_loads") > 0), 0) nooutput
 n_panels = 2 * words(levels); mark_points = "circle"; enter_panel = 'l = (p + 1) / 2; by_work = p % 2 == 0'
 part(k) = by_work ? 1000.0 * column(sprintf("simulated_l%d_load_misses", l)) / column("macs") : column(sprintf("simulated_l%d_miss_percent", l))

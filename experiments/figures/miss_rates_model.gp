@@ -4,8 +4,7 @@
 # caption there are counters, the paper's average of seven models on its machines
 # draws model.csv: simulated_l1_miss_percent measured_l1_miss_percent of algo: $total_algos
 # slots layers.csv: layer_index layer $shape_columns
-load figures."/common.gp"
-table = model_csv; n_levels = words(levels)
+load figures."/common.gp"; table = model_csv; n_levels = words(levels)
 few_percent = 0.1 # of all loads: a quotient of fewer misses says nothing (bench/case/estimate.h)
 kinds = "simulated measured simulated_alone"; array Base_misses[9]; array Base_rate[9]; do for [i = 1:9] { Base_misses[i] = NaN; Base_rate[i] = NaN }
 rate(kind, l) = number(sprintf("%s_l%d_miss_percent", kind, l)); misses(kind, l) = rate(kind, l) / 100 * number(kind."_loads")

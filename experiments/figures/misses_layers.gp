@@ -3,8 +3,7 @@
 # draws classes.csv: misses of algo: $plain_algos
 # hint CLASSES=3c makes some
 # slots layers.csv: layer_index layer $shape_columns
-load figures."/common.gp"
-chosen_cells = " "
+load figures."/common.gp"; chosen_cells = " "
 stats table using (column("chosen") == 1 ? (chosen_cells = chosen_cells.sprintf("%d:%s ", column("layer_index"), stringcolumn("algo")), 0) : 0, 0) nooutput
 table = classes_csv
 class_levels = "" # all levels of the machine, more than the three that columns name

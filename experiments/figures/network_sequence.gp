@@ -6,8 +6,7 @@
 #
 # Variables, beside those of style.gp: machine, shown_algo, shown_title, shown_caches, levels (memory being the last)
 load figures."/style.gp"
-table = sequence_csv
-is_shown(dummy) = stringcolumn("algo") eq shown_algo && stringcolumn("caches") eq shown_caches && stringcolumn("tensor") eq "all"
+table = sequence_csv; is_shown(dummy) = stringcolumn("algo") eq shown_algo && stringcolumn("caches") eq shown_caches && stringcolumn("tensor") eq "all"
 model = ""; n_slots = 1
 stats table using (is_shown(0) ? (model = stringcolumn("model"), n_slots = max2(n_slots, int(column("step"))), 0) : 0, 0) nooutput
 kind_of(op) = op eq "Conv" ? 1 : strstrt(op, "Pool") ? 2 : strstrt(op, "Norm") || op eq "LRN" ? 3 : op eq "Gemm" || op eq "MatMul" ? 4 : 5

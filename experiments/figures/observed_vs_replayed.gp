@@ -4,8 +4,7 @@
 # draws observed.csv: observed_load_misses of algo: $default_algos
 # hint OBSERVE=sample makes some of Base, SConv, and SConv with OpenBLAS's micro-kernel
 # slots layers.csv: layer_index layer $shape_columns
-load figures."/common.gp"
-table = observed_csv
+load figures."/common.gp"; table = observed_csv
 bars = default_algos; n_bars = words(bars) # whatever else was observed is in the table alone
 algo_bar(dummy) = stringcolumn("tensor") eq "all" ? index_in(bars, stringcolumn("algo")) : 0; n_levels = 0; least_share = 100
 stats table using (algo_bar(0) && column("observed_load_misses") >= 0 ? (n_levels = max2(n_levels, int(column("level_index"))), 0) : 0, \

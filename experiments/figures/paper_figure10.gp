@@ -2,8 +2,7 @@
 # caption Two bars per model, a row per source; estimates do not tell the micro-kernel from the rest
 # draws models.csv: base_packing_percent
 # reads numbers.csv
-load figures."/paper_common.gp"
-table = models_csv
+load figures."/paper_common.gp"; table = models_csv
 is_shown(dummy) = stringcolumn("algo") eq paper_algo && !is_parts(stringcolumn("view")) && number("base_packing_percent") == number("base_packing_percent")
 eval find_views; eval find_models
 n_panels = n_views; n_bars = 2; n_parts = 3; n_passes = 2; panel_h = 150; gap_y = 44; left = 70; limits = "0:101" # shares that were rounded

@@ -3,8 +3,7 @@
 # caption diamond: the paper's average of seven models
 # draws models.csv: base_l1_miss_percent
 # reads numbers.csv
-load figures."/paper_common.gp"
-table = models_csv
+load figures."/paper_common.gp"; table = models_csv
 # Cold beside the real caches would repeat other views; the page's tables have these rows.
 rows = "clx4208_cold clx4208_network real_network_alone real_network zen3 power10_network power10_observed"
 is_shown(dummy) = stringcolumn("algo") eq paper_algo && index_in(rows, stringcolumn("view")) && number("base_l1_miss_percent") == number("base_l1_miss_percent")

@@ -2,8 +2,7 @@
 # caption Four bars per model: Base, SConv, SConv with OpenBLAS's micro-kernel, tuned SConv. 100 % is the time of Base's call. Base's shares come from
 # caption a run in steps, whose bar is as much higher or lower as that run took longer or shorter than the call
 # draws phases.csv: ukr_percent packing_percent steps_to_call
-load figures."/peers_common.gp"
-table = phases_csv; methods = word(peer_names, 1)." ".sconv_peers; n_bars = words(methods); n_slots = 0; n_unscaled = 0
+load figures."/peers_common.gp"; table = phases_csv; methods = word(peer_names, 1)." ".sconv_peers; n_bars = words(methods); n_slots = 0; n_unscaled = 0
 stats table using (n_slots = max2(n_slots, int(column("number"))), n_unscaled = n_unscaled + !(number("steps_to_call") > 0), 0) nooutput
 array Name[n_slots]; stats table using (Name[int(column("number"))] = stringcolumn("model"), 0) nooutput
 W = max2(1000, 260 + n_slots * 110); panel_h = 400; n_parts = 4; n_rules = 1; rule(i) = 100

@@ -6,8 +6,7 @@ append_sorted = 'n_values = 0; stats table using (series(0) > 0 && y(0) == y(0) 
 if (n_values) { set print $sorted; print "value count"; unset print; set table $sorted append; plot table using (series(0) > 0 ? y(0) : NaN):(1.0) smooth cumulative; \
     unset table; set table $data append separator tab; set datafile separator whitespace; plot $sorted using (p):(of_series):(100 * (is_rising ? $2 - 0.5 : n_values + 0.5 - $2) / n_values):1:(no_label) with table; unset table; set datafile separator tab }'
 do for [p = 1:n_panels] { eval enter_panel; do for [g = 1:n_passes] { eval enter_pass; eval is_sorted ? append_sorted : append_rows } }
-eval with_notes
-eval open_figure
+eval with_notes; eval open_figure
 # A line through few points shows the points, too.
 array Rows_of[n_series]; do for [s = 1:n_series] { Rows_of[s] = 0 }
 stats $data using (Rows_of[int($2)] = Rows_of[int($2)] + 1, 0) nooutput

@@ -1,6 +1,5 @@
 # What the figures of `make polydl` share. Variables: those of style.gp, ranking_names, ranking_titles, what (one line of provenance).
-load figures."/style.gp"
-one_thread(dummy) = column("threads") == 1; is_gemm(dummy) = stringcolumn("model") eq "gemm" && one_thread(0); W = 1200
+load figures."/style.gp"; one_thread(dummy) = column("threads") == 1; is_gemm(dummy) = stringcolumn("model") eq "gemm" && one_thread(0); W = 1200
 # The networks of Figures 9 to 14 with rows, in the order of the table, and the number of layers of each network.
 find_networks = 'table = picks_csv; seen = ""; n_slots = 1; array Places[3] = [0, 0, 0]; stats table using (one_thread(0) && index_in("fastrcnn resnet maskrcnn", stringcolumn("model")) ? \
     (seen = with_word(seen, stringcolumn("model")), last = index_in(seen, stringcolumn("model")), Places[last] = max2(Places[last], int(column("place"))), n_slots = max2(n_slots, int(column("place"))), 0) : 0, 0) nooutput; \

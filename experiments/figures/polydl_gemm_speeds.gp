@@ -7,8 +7,7 @@ eval find_gemms; names = "loops microkernel top5_polydl top5_polydl_dnn onednn b
 slot(dummy) = is_gemm(0) ? column("place") : 0; bar(dummy) = g; part(k) = number(word(names, g))
 bar_colour(b, k) = word(grey." ".sky." ".blue." ".vermilion." ".orange." ".green, b)
 title_text = "Speed of matrix multiplications M x N x K, one thread (PolyDL's Figure 18), and geometric means"; value_title(p) = "GFLOP/s"
-array Title[6] = ["the compiler's loops", "tiles of 16", "PolyDL's top 5 %", "PolyDL-DNN's top 5 %", "oneDNN", "OpenBLAS"]
-m = "gemm"; f = "Figure 18"
+array Title[6] = ["the compiler's loops", "tiles of 16", "PolyDL's top 5 %", "PolyDL-DNN's top 5 %", "oneDNN", "OpenBLAS"]; m = "gemm"; f = "Figure 18"
 do for [k = 1:6] {
     c = word(names, k); eval find_mean; c = word("gflops_geomean_baseline - - gflops_geomean_polydl_dnn gflops_geomean_onednn -", k); eval find_printed
     if (mean == mean) { dummy = legend(Title[k].sprintf(": %.3g", mean).of_paper(printed), bar_colour(k, 1), square) }

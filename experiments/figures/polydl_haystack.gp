@@ -2,8 +2,7 @@
 # caption A point per layer; layers right of 1 say so
 # draws picks.csv: pick_haystack
 # reads printed.csv
-load figures."/polydl_common.gp"
-table = picks_csv; names = "polydl polydl_dnn"; n_rows = 2
+load figures."/polydl_common.gp"; table = picks_csv; names = "polydl polydl_dnn"; n_rows = 2
 is_row(r) = one_thread(0) && !is_gemm(0); x(dummy) = number("pick_".word(names, g)) / number("pick_haystack")
 row_title(r) = word(ranking_titles, index_in(ranking_names, word(names, r))); array Row_text[2]
 do for [g = 1:2] {

@@ -1,8 +1,7 @@
 # question What does its net learn?
 # caption Solid: pairs of variants that it learns from; dashed: those of layers that are held out. A coin has 0.693
 # draws learning.csv: loss
-load figures."/polydl_common.gp"
-table = learning_csv; W = 900; panel_h = 330; n_series = 4; n_passes = 2; y_has = "0"
+load figures."/polydl_common.gp"; table = learning_csv; W = 900; panel_h = 330; n_series = 4; n_passes = 2; y_has = "0"
 series(dummy) = 2 * column("threads") - 2 + g; x(dummy) = column("epoch"); y(dummy) = number(g == 1 ? "loss" : "held_out_loss")
 point_of(s) = 0; line_of(s) = s % 2 ? 1 : 2; series_colour(s) = s < 3 ? blue : vermilion
 series_title(s) = sprintf("times on %s: %s", s < 3 ? "1 thread" : "2 threads", s % 2 ? "learnt from" : "held out")

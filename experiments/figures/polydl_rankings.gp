@@ -2,8 +2,7 @@
 # caption A row per ranking, a point per layer: the speed that the ranking's first variant loses against the layer's fastest variant. Points right of the
 # caption line lose more than 5 %. The last two rows are no analysis at all, and the clock judged by itself
 # draws picks.csv: best
-load figures."/polydl_common.gp"
-table = picks_csv; has_net = 0; names = ""
+load figures."/polydl_common.gp"; table = picks_csv; has_net = 0; names = ""
 # A net knows the times of layers that trained it: where there is a net, the held-out layers are drawn.
 stats table using (number("pick_polydl_dnn") > 0 && stringcolumn("part") eq "held_out" ? (has_net = 1, 0) : 0, 0) nooutput
 is_row(r) = one_thread(0) && !is_gemm(0) && (!has_net || stringcolumn("part") eq "held_out"); lost(r) = 100 - 100 * number("pick_".r) / number("best")

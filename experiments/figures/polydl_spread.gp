@@ -2,11 +2,9 @@
 # caption Grey: from the slowest variant to the fastest, which is 1. Of what is no variant, points may lie above or below
 # draws picks.csv: worst of model: fastrcnn resnet maskrcnn
 # reads printed.csv
-load figures."/polydl_common.gp"
-eval find_networks
+load figures."/polydl_common.gp"; eval find_networks
 names = "pick_default_order pick_polydl pick_polydl_dnn"; n_parts = 0; panel_h = 190; labels_in_all = 1; span_is_range = 1; n_rules = 1; rule(i) = 1
-mark_points = "square dot circle"; mark_sizes = "0.8 0.9 1.6"
-slot(dummy) = stringcolumn("model") eq word(networks, p) && one_thread(0) ? column("place") : 0
+mark_points = "square dot circle"; mark_sizes = "0.8 0.9 1.6"; slot(dummy) = stringcolumn("model") eq word(networks, p) && one_thread(0) ? column("place") : 0
 mark(m) = number(word(names, m)) / number("best"); low_of(dummy) = number("worst") / number("best"); high_of(dummy) = 1
 mark_colour(b, m) = word(sky." ".blue." ".vermilion, m); slot_label(i) = sprintf("%d", i); slots_in(p) = Places[p]; array Gain[n_panels + 1]
 do for [p = 1:n_panels] {

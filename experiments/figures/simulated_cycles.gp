@@ -4,8 +4,7 @@
 # draws layers.csv: simulated_cycles
 # hint only machine files with [core] have cycles
 # slots layers.csv: layer_index layer $shape_columns
-load figures."/common.gp"
-parts = "computing packing calls wait_l2 wait_l3 wait_memory wait_tlb wait_stores"; n_parts = words(parts)
+load figures."/common.gp"; parts = "computing packing calls wait_l2 wait_l3 wait_memory wait_tlb wait_stores"; n_parts = words(parts)
 bar_colour(b, k) = word("#009e73 #56b4e9 #0072b2 #f0e442 #e69f00 #d55e00 #cc79a7 #404040", k)
 part_title(k) = word("computing 'packing instructions' calls 'waiting: ".level_name(2)."' '".level_name(words(levels))."' memory TLBs stores", k)
 # Base's cycles of each layer; the algorithms with cycles, where the schedule that CSA chooses is SConv's.

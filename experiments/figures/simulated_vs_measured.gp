@@ -3,8 +3,7 @@
 # caption has it
 # draws simulated_vs_measured.csv: measured_percent_of_loads
 # draws simulated_vs_measured.csv: caches_alone_percent_of_loads as_machine_percent_of_loads
-load figures."/style.gp"
-table = simulated_vs_measured_csv; quantities = "l1_lines_in_by_demand l1_lines_in l2_lines_in memory_lines_in"
+load figures."/style.gp"; table = simulated_vs_measured_csv; quantities = "l1_lines_in_by_demand l1_lines_in l2_lines_in memory_lines_in"
 counted = ""; stats table using (counted = with_word(counted, stringcolumn("algo")), 0) nooutput
 algos = ""; do for [a in algo_names] { if (index_in(counted, a)) { algos = with_word(algos, a) } }
 n_panels = 8; n_columns = 2; panel_h = 330; gap_y = 70; n_series = words(algos); x_log = 1; is_log = 1; is_square = 1

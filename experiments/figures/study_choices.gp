@@ -1,8 +1,7 @@
 # question Do the models say what the clock says of the two schedules?
 # caption A point per layer; on the dashed line they agree. In the lower left and upper right quarters the model chooses the faster schedule
 # draws predictions.csv: measured_is_ws csa2_is_ws csa_is_ws
-load figures."/style.gp"
-table = predictions_csv
+load figures."/style.gp"; table = predictions_csv
 machines = "zen3 spr here"; n_panels = 2; n_columns = 2; n_series = 6; W = 1200; panel_h = 400; x_log = 1; is_log = 1; x_has = "1"; y_has = "1"
 array There[6]; do for [s = 1:6] { There[s] = 0 }
 series(dummy) = index_in(machines, stringcolumn("machine")) ? 2 * index_in(machines, stringcolumn("machine")) - (stringcolumn("caches") eq "cold") : 0

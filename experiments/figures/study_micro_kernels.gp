@@ -1,8 +1,7 @@
 # question What becomes of packing and of SConv when the micro-kernel gets faster, by replay?
 # caption Two bounds: loads that miss hit all the same, or wait; dashed: SConv. Labels are what has about such a micro-kernel
 # draws micro_kernels.csv: base_packing_percent sconv_packing_percent speedup
-load figures."/style.gp"
-table = micro_kernels_csv; groups = "hit wait"; column_of_group = "misses"
+load figures."/style.gp"; table = micro_kernels_csv; groups = "hit wait"; column_of_group = "misses"
 group_title(k) = word("'loads that miss hit all the same' 'loads that miss wait'", k); group_colour(k) = word(blue." ".vermilion, k)
 # The micro-kernels' names are the tics.
 what_of(dummy) = strstrt(stringcolumn("what"), ",") ? stringcolumn("what")[1:strstrt(stringcolumn("what"), ",") - 1] : stringcolumn("what")

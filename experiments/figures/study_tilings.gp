@@ -2,8 +2,7 @@
 # caption Bars: of the best tiling that an exhaustive search found; whiskers: down to the worst tenth of the layers. halving is CSA's own method;
 # caption alpha, beta and gamma are the shares of L1, L2 and L3 that CSA fills with tiles, 0.9 each in CSA's own method
 # draws methods.csv: speed_percent worst_tenth_percent
-load figures."/style.gp"
-table = methods_csv; machines = "clx4208 power10 here"; n_panels = 3; n_columns = 3
+load figures."/style.gp"; table = methods_csv; machines = "clx4208 power10 here"; n_panels = 3; n_columns = 3
 is_of(m) = stringcolumn("machine") eq m && stringcolumn("part") eq (m eq "here" ? "others" : "all")
 names = ""; do for [m in machines] { stats table using (is_of(m) ? (names = with_word(names, stringcolumn("method")), 0) : 0, 0) nooutput }
 is_rows = 1; n_slots = words(names); W = 1200; gap_x = 30

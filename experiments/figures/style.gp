@@ -4,47 +4,31 @@
 # Each program sets these variables:
 #   format   png or svg          output   the file to write          figures   this folder
 
-set encoding utf8
-set datafile separator tab
-set datafile columnheaders
-set datafile missing NaN
-set decimalsign "."
-set style fill solid 1.0 noborder
-set tics nomirror font ",10"
-set key off
+set encoding utf8; set decimalsign "."; set style fill solid 1.0 noborder; set tics nomirror font ",10"; set key off
+set datafile separator tab; set datafile columnheaders; set datafile missing NaN
 
 # An algorithm and a method have one colour in all figures, named by their records. Further colours are Okabe and Ito's, which people with any kind of
 # colour vision tell apart.
-orange = "#e69f00"; sky = "#56b4e9"; green = "#009e73"; blue = "#0072b2"; vermilion = "#d55e00"; grey = "#c0c0c0"; dark = "#404040"
-colour_paper = vermilion
-rgb(c) = int("0x".c[2:*])
+orange = "#e69f00"; sky = "#56b4e9"; green = "#009e73"; blue = "#0072b2"; vermilion = "#d55e00"; grey = "#c0c0c0"; dark = "#404040"; colour_paper = vermilion; rgb(c) = int("0x".c[2:*])
 
 # ---- words and numbers ----
-
-index_in(list, w) = int(sum [i = 1:words(list)] (word(list, i) eq w ? i : 0))
-with_word(list, w) = index_in(list, w) ? list : list.(list eq "" ? "" : " ").w
+index_in(list, w) = int(sum [i = 1:words(list)] (word(list, i) eq w ? i : 0)); with_word(list, w) = index_in(list, w) ? list : list.(list eq "" ? "" : " ").w
 title_of(a) = word(algo_titles, index_in(algo_names, a)) # the algorithms of an experiment (bench/course/variables.h)
 colour_of(a) = word(algo_colours, index_in(algo_names, a))
 title_of_peer(m) = word(peer_titles, index_in(peer_names, m)) # methods (peers/peers.h)
-colour_of_peer(m) = index_in(peer_names, m) ? word(peer_colours, index_in(peer_names, m)) : grey
-algo_is(a) = stringcolumn("algo") eq a
-number(c) = column(c)
-max2(a, b) = (a != a) ? b : (b != b) ? a : (a > b ? a : b)
-min2(a, b) = (a != a) ? b : (b != b) ? a : (a < b ? a : b)
-percent(c) = sprintf("%.0f %%", c)
+colour_of_peer(m) = index_in(peer_names, m) ? word(peer_colours, index_in(peer_names, m)) : grey; algo_is(a) = stringcolumn("algo") eq a
+number(c) = column(c); max2(a, b) = (a != a) ? b : (b != b) ? a : (a > b ? a : b); min2(a, b) = (a != a) ? b : (b != b) ? a : (a < b ? a : b)
 known(v, f) = v == v ? sprintf(f, v) : "not known"
 # A tic's name is a format to gnuplot: two percent signs stand for one.
 tic_text(s) = strstrt(s, "%") ? s[1:strstrt(s, "%")]."%".tic_text(s[strstrt(s, "%") + 1:*]) : s
 
-missing_prefix = "not available:"
-is_missing(s) = s[1:strlen(missing_prefix)] eq missing_prefix
+missing_prefix = "not available:"; is_missing(s) = s[1:strlen(missing_prefix)] eq missing_prefix
 # The beginning of a reason, whose reason it is and the first clause; the table has the whole reason.
 first_clause(s, mark) = strstrt(s, mark) ? s[1:strstrt(s, mark) - 1] : s
 after_colon(s) = strstrt(s, ": ") ? ": ".first_clause(s[strstrt(s, ": ") + 2:*], ": ") : ""
 short_reason(s) = first_clause(first_clause(first_clause(s[strlen(missing_prefix)+2:*], ": ").after_colon(s[strlen(missing_prefix)+2:*]), "; "), " (")
 
 # ---- the figure ----
-
 # What a figure may set before open_figure; W is the width in pixels, panel_h the height of each panel.
 W = 1100.0; panel_h = 300.0; left = 90; right = 24; gap_x = 64; gap_y = 64; below = 62; n_panels = 1; n_columns = 1; title_lines = 1 # of a panel
 title_text = ""; subtitle_text = ""; notes = ""; provenance = exists("what") ? what : ""
@@ -99,7 +83,6 @@ set title panel_title(p) noenhanced font ",11" offset 0, -0.5; set xlabel ""; se
 unset label 1; unset arrow 1; if (p == 2) { eval drop_head }'
 
 # ---- axes ----
-
 # Numbers for the tics of a logarithmic axis from `low` to `high`, four of them at least: sets tics. Where 1, 2 and 5 of each decade are too few,
 # steps are finer; where the decades are many, decades do alone. Along x numbers want room: axis_pixels is the axis' length, 0 along y.
 axis_pixels = 0
@@ -125,7 +108,6 @@ if (is_log) { \
     eval sprintf("set %srange [%.12g:%.12g]", axis, low >= 0 && low < 0.6 * high ? 0 : low - 0.06 * reach, high + 0.06 * reach) }'
 
 # ---- rows that stand out ----
-
 # Finds the rows of the table `extremes_of` that stand out: by descending score(0), NaN for ordinary rows, n_wanted rows at most and each name_of(0)
 # once. Sets n_extremes, and Extreme_name, Extreme_x, Extreme_y, Extreme_score by x_of_row(0), y_of_row(0).
 array Extreme_name[6]; array Extreme_x[6]; array Extreme_y[6]; array Extreme_score[6]
@@ -140,7 +122,6 @@ do for [k = 1:n_wanted] { \
         Extreme_name[k] = best_name; Extreme_x[k] = best_x; Extreme_y[k] = best_y; Extreme_score[k] = best } }'
 
 # ---- what the kinds of figure take; a script sets what differs ----
-
 # Both kinds: enter_panel is run before panel p is gathered, and drawn; before_plot just before a panel is drawn; with_notes between gathering and
 # the layout. is_log is the values' axis.
 enter_panel = ""; before_plot = ""; with_notes = ""; is_log = 0; text_room = 0; limits = ""

@@ -2,8 +2,7 @@
 # caption A panel per algorithm, all in % of the best configuration of all algorithms. Where more than two keys vary, the others have their best
 # caption value; of several models, the sum. Frames: CSA's own tiles are among these
 # draws configs.csv: cost_percent of algo: $shown_algos
-load figures."/style.gp"
-table = configs_csv
+load figures."/style.gp"; table = configs_csv
 if (y_key eq "") { print "only one key varies: a curve shows it (sweep_pareto)"; exit status 77 }
 n_x = words(x_values); n_y = words(y_values); n_panels = words(shown_algos); n_columns = n_panels
 if (n_x > 40 || n_y > 40) { print "more than 40 values of a key do not fit a heat map"; exit status 77 }
@@ -40,9 +39,8 @@ do for [p = 1:n_panels] {
     cells = "x\ty\tpercent\tframed"
     do for [x = 1:n_x] { do for [y = 1:n_y] { c = (p - 1) * n_cells + x + n_x * (y - 1); if (Best[c] == Best[c]) {
         cells = cells.sprintf("\n%d\t%d\t%.9g\t%d", x, y, 100 * Best[c] / least, Has_frames[p] && Framed[c]) } } }
-    set print $cells; print cells; unset print
+    set print $cells; print cells; unset print; framed(v) = $4 == 1 ? v : NaN
     text(v, is_dark) = (v > 100 + 0.6 * (most - 100)) == is_dark ? sprintf("%.4g", v) : ""
-    framed(v) = $4 == 1 ? v : NaN
     plot $cells using 1:2:($1 - 0.5):($1 + 0.5):($2 - 0.5):($2 + 0.5):3 with boxxyerror fillcolor palette, \
          $cells using 1:2:(text($3, 0)) with labels tc rgb "black", $cells using 1:2:(text($3, 1)) with labels tc rgb "white", \
          $cells using (framed($1)):2:($1 - 0.46):($1 + 0.46):($2 - 0.44):($2 + 0.44) with boxxyerror lc rgb vermilion lw 2.5 fillstyle empty border

@@ -2,8 +2,7 @@
 # caption A point per configuration; the line goes through those that no other beats in both cost and size. Points of the first algorithm's line are
 # caption named by the sizes that vary, of neighbours the first. Where only tiles vary, there is no such figure
 # draws configs.csv: cost of algo: $shown_algos
-load figures."/style.gp"
-table = configs_csv; models = ""; low = NaN; high = NaN; most = 0
+load figures."/style.gp"; table = configs_csv; models = ""; low = NaN; high = NaN; most = 0
 stats table using (models = with_word(models, stringcolumn("model")), low = min2(low, column("cache_bytes")), high = max2(high, column("cache_bytes")), most = max2(most, number("cost")), 0) nooutput
 if (low == high) { print "the caches are of one size: what varies is not how much cache there is"; exit status 77 }
 unit = most >= 1e9 ? 1e9 : most >= 1e6 ? 1e6 : 1
