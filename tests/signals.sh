@@ -90,11 +90,11 @@ for how in 'INT group' 'TERM make'; do
     # shellcheck disable=SC2086
     [ "$(uname -m)" != x86_64 ] || ends $how building make OBSERVE=all
     # shellcheck disable=SC2086
-    ends $how '  CC  ' cc "BUILD=$work/build" OBSERVE=0
+    ends $how '^building' cc "BUILD=$work/build" OBSERVE=0
     # shellcheck disable=SC2086
     ends $how timing . OBSERVE=0 LIMIT=60
 done
-[ "$(uname -m)" != x86_64 ] || LACKS=qemu-user ends HUP group 'deps: installing with apt-get: qemu-user' apt OBSERVE=all
+[ "$(uname -m)" != x86_64 ] || LACKS=qemu-user ends HUP group building apt OBSERVE=all TIMING=0
 ends INT group verifying . OBSERVE=0 LIMIT=60
 ends INT group replaying . OBSERVE=0 TIMING=0
 ends INT group '^figures' gnuplot OBSERVE=0 TIMING=0

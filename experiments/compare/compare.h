@@ -17,7 +17,7 @@
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
 #include "experiments/base/screen.h"
-#include "experiments/measure/measure.h"
+#include "experiments/bench/measure/measure.h"
 #include "experiments/show/page.h"
 
 /* ---- two runs, and the compared metrics ---- */
