@@ -3,13 +3,12 @@
 # caption open ones are not: rounds of two runs may differ that much by chance. The axis is logarithmic, so that a large change hides no small ones
 # draws compare.csv: change_percent of metric: speedup l1_misses l2_misses l3_misses
 load figures."/style.gp"; table = compare_csv; names = "speed 'misses of the first level' '... of the second level' '... of the last level'"
-metrics = "speedup l1_misses l2_misses l3_misses"; found = ""; present = ""; last = 0
+metrics = "speedup l1_misses l2_misses l3_misses"; n_slots = 0; found = ""; present = ""; last = 0
 stats table using (column("layer_index") > 0 ? (found = with_word(found, stringcolumn("algo")), present = with_word(present, stringcolumn("metric")), \
     last = max2(last, int(column("layer_index"))), 0) : 0, 0) nooutput
 # Rows in the order of A's table.
 array Name[last + 1]; array At[last + 1]; do for [i = 1:last + 1] { Name[i] = ""; At[i] = 0 }
 stats table using (column("layer_index") > 0 ? (Name[int(column("layer_index"))] = stringcolumn("layer"), 0) : 0, 0) nooutput
-n_slots = 0
 do for [i = 1:last] { if (Name[i] ne "") { n_slots = n_slots + 1; At[i] = n_slots; Name[n_slots] = Name[i] } }
 shown = ""; do for [m in metrics] { if (index_in(present, m)) { shown = with_word(shown, m) } }
 n_panels = words(shown); n_columns = n_panels; W = max2(700, 300 + 240 * n_panels); gap_x = 24

@@ -17,7 +17,7 @@ do for [l = 1:n_levels] { do for [k = 1:3] { kind = word(kinds, k)
 } }
 missing_in = "measured_loads"; eval find_reasons; has_paper = strlen(paper_l1_base) > 0
 paper_algo = index_in(shown, "sconv_openblas") ? "sconv_openblas" : chosen # the paper's SConv has OpenBLAS's micro-kernel
-is_rows = 1; n_slots = words(shown); n_bars = 1; n_panels = macs > 0 ? 2 * n_levels : n_levels; n_columns = n_levels; W = 1200; gap_x = 30; text_room = 0.75
+is_rows = 1; n_slots = words(shown); n_bars = 1; n_panels = macs > 0 ? 2 * n_levels : n_levels; n_columns = n_levels; W = 1200; gap_x = 30; text_room = 0.75 + 1.1 * (has_alone + has_measured)
 enter_panel = 'l = (p - 1) % n_levels + 1; by_work = p > n_levels'; mark_points = "circle open_diamond diamond"; mark_sizes = "0.9 1.1 1.5"
 mark_colour(b, m) = m == 3 ? colour_paper : "#000000"
 slot(dummy) = index_in(shown, stringcolumn("algo")); bar(dummy) = 1; shown_of(kind) = by_work ? misses(kind, l) / macs * 1000 : rate(kind, l)
@@ -28,8 +28,9 @@ array Text[6 * n_slots]; do for [i = 1:6 * n_slots] { Text[i] = "" }; short(v) =
 times(k) = Base_rate[3 * k + l - 3] < few_percent && rate(word(kinds, k), l) < few_percent ? "few" : \
     misses(word(kinds, k), l) > 0 ? sprintf(Base_misses[3 * k + l - 3] / misses(word(kinds, k), l) >= 10 ? "×%.0f" : "×%.2g", Base_misses[3 * k + l - 3] / misses(word(kinds, k), l)) : "–"
 paper_times(dummy) = by_work && n_levels == 3 && algo_is(paper_algo) && l > 1 ? (l == 2 ? paper_l2_ratio : paper_l3_ratio) : ""
-quotients(dummy) = !by_work || algo_is(base) ? "" : "  ".times(1).(has_alone ? ", alone ".times(3) : "").(has_measured ? ", measured ".times(2) : "").(strlen(paper_times(0)) ? ", paper ".paper_times(0) : "")
-do for [p = 1:n_panels] { eval enter_panel; stats table using (slot(0) > 0 && part(1) == part(1) ? (Text[(p - 1) * n_slots + slot(0)] = short(part(1)).quotients(0), 0) : 0, 0) nooutput }
+said(k) = short(shown_of(word(kinds, k))).(by_work && !algo_is(base) ? " ".times(k) : "")
+all_said(dummy) = said(1).(has_alone ? "; alone ".said(3) : "").(has_measured ? "; measured ".said(2) : "").(strlen(paper_times(0)) ? "; paper ×".paper_times(0) : "")
+do for [p = 1:n_panels] { eval enter_panel; stats table using (slot(0) > 0 && part(1) == part(1) ? (Text[(p - 1) * n_slots + slot(0)] = all_said(0), 0) : 0, 0) nooutput }
 bar_text(s, b, v) = Text[(p - 1) * n_slots + s]; bar_colour(b, k) = colour_of(word(shown, s)); slot_label(i) = title_of(word(shown, i))
 title_text = sprintf("%s: cache misses of each algorithm (%s)", model, layer_text)
 panel_title(p) = level_name((p - 1) % n_levels + 1).(p > n_levels ? ": load misses per 1000 multiply-adds" : ": load misses in % of all loads")
