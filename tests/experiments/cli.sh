@@ -493,7 +493,7 @@ names() {
     check "the paper did not measure this machine" sh -c "! grep -q 'average of 7 models' '$dir/miss_rates_model.svg'"
     check "no figure without data, in the list" grep -q 'speedup_layers  *not drawn: TIMING=0 was asked for' "$work/names.out"
     check "... which is no error" sh -c "! grep -q 'is not drawn' '$work/err'"
-    check "... where no number of a smaller view stands" grep -q "Base&#39;s misses / the other&#39;s:\|Base's misses / the other's:" "$dir/miss_rates_model.svg"
+    check "... where no number of a smaller view stands" grep -q "×: Base&#39;s misses / the algorithm&#39;s\|×: Base's misses / the algorithm's" "$dir/miss_rates_model.svg"
     { cat "$work/slc.cfg"; printf '[cache L4]\nsize = 256 KiB\nways = 4\nline = 64\nlatency_cycles = 2\n'; } |
         sed 's/name = slc/name = four/; s/SLC/L3/' >"$work/four.cfg"
     run four "MACHINE=$work/four.cfg" TIMING=0 ALGO=base,sconv CORE=Haswell OBSERVE=0 || return
