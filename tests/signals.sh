@@ -97,7 +97,7 @@ done
 [ "$(uname -m)" != x86_64 ] || LACKS=qemu-user ends HUP group building apt OBSERVE=all TIMING=0
 ends INT group verifying . OBSERVE=0 LIMIT=60
 ends INT group replaying . OBSERVE=0 TIMING=0
-ends INT group '^figures' gnuplot OBSERVE=0 TIMING=0
+ends INT group '^figures' gnuplot OBSERVE=0 TIMING=0 MORE=1
 
 echo "$name: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
