@@ -5,7 +5,7 @@
 # draws ranks.csv: spearman
 load figures."/lift_common.gp"; table = ranks_csv; is_panel(dummy) = stringcolumn("ranking") eq "cycles"; n_panels = 0
 stats table using (n_panels = n_panels + is_panel(0), 0) nooutput
-array Name[n_panels]; array Text[n_panels]; array Per_cycle[n_panels]; p = 0
+array Name[n_panels]; array Text[n_panels]; array Per_cycle[n_panels]; p = 0; known(v, f) = v == v ? sprintf(f, v) : "not known"
 stats table using (is_panel(0) ? (p = p + 1, Name[p] = stringcolumn("layer"), Text[p] = sprintf("%s   rho: %s, best of 20: %s", Name[p], known(number("spearman"), "%.2f"), known(number("few_percent"), "%.0f %%")), 0) : 0, 0) nooutput
 table = replay_csv; n_columns = n_panels < 3 ? n_panels : 3; W = n_columns == 1 ? 700 : 1200; panel_h = 260; gap_y = 90; n_series = 2; n_passes = 2; x_log = 1; is_log = 1; labels_in_all = 1
 series(dummy) = stringcolumn("layer") eq Name[p] && (g == 1 || column("rank") <= 20) ? g : 0; x(dummy) = number("cycles") / 1e6; y(dummy) = number("ms")

@@ -7,7 +7,7 @@ is_shown(dummy) = stringcolumn("layers") eq wanted_layers && !is_parts(stringcol
 eval find_views; most_rows = 0; do for [i = 1:n_views] { most_rows = max2(most_rows, Rows_in[i]) }
 n_panels = 2; n_columns = 2; n_series = max2(n_views, 1); W = 1200; panel_h = 400; is_log = 1; limits = "0:100"; y_has = "0.5 1 2.5"; n_rules = 1; rule(i) = 1
 arch(p) = p == 1 ? "x86" : "P10"
-series(dummy) = is_shown(0) && stringcolumn("arch") eq arch(p) ? this_view(0) : 0; x(dummy) = 100.0 * column("rank") / Rows_in[this_view(0)]
+series(dummy) = is_shown(0) && stringcolumn("arch") eq arch(p) ? this_view(0) : 0; x(dummy) = 100.0 * column("rank") / Rows_in[max2(this_view(0), 1)]
 y(dummy) = column("speedup"); point_of(s) = 0; line_of(s) = Algo[s] eq paper_algo ? 1 : 2; width_of(s) = View[s] eq "here" ? 3 : 2
 series_colour(s) = word("#009e73 #0072b2 #e69f00 #cc79a7 #56b4e9 #882255 #000000 #999933 #117733 #aa4499", (s - 1) % 10 + 1)
 # The paper's largest speed-up, and where its curve crosses 1.

@@ -18,7 +18,6 @@ colour_of(a) = word(algo_colours, index_in(algo_names, a))
 title_of_peer(m) = word(peer_titles, index_in(peer_names, m)) # methods (peers/peers.h)
 colour_of_peer(m) = index_in(peer_names, m) ? word(peer_colours, index_in(peer_names, m)) : grey; algo_is(a) = stringcolumn("algo") eq a
 number(c) = column(c); max2(a, b) = (a != a) ? b : (b != b) ? a : (a > b ? a : b); min2(a, b) = (a != a) ? b : (b != b) ? a : (a < b ? a : b)
-known(v, f) = v == v ? sprintf(f, v) : "not known"
 # A tic's name is a format to gnuplot: two percent signs stand for one.
 tic_text(s) = strstrt(s, "%") ? s[1:strstrt(s, "%")]."%".tic_text(s[strstrt(s, "%") + 1:*]) : s
 

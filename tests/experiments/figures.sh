@@ -133,6 +133,7 @@ here this_computer x86 sconv_openblas all 2 40
 here this_computer x86 sconv_openblas pointwise 1 3
 power10_cold POWER10 P10 sconv_openblas all 1 1
 power10_cold POWER10 P10 sconv_openblas pointwise 1 0.2
+clx4208_parts parts_of_it x86 sconv_openblas all 1 2
 END
 table paper models.csv <<'END'
 view heading arch algo model model_index base_packing_percent base_kernel_percent packing_percent kernel_percent base_l1_miss_percent l1_miss_percent l1_miss_ratio base_l2_miss_percent l2_miss_percent l2_miss_ratio base_l3_miss_percent l3_miss_percent l3_miss_ratio
