@@ -549,7 +549,7 @@ static const struct exp_option options[] = {
 const struct exp_question question_calibrate = {
     .name = "calibrate",
     .asks = "Measure this computer's caches and prefetchers",
-    .wants = { "measure this computer's latencies and prefetchers|make calibrate" },
+    .wants = { "machines: measure this computer's latencies and prefetchers|make calibrate" },
     .takes = "Two minutes. With MACHINE=zen3 or another name, recorded patterns are fitted instead.",
     .examples = { "make calibrate OUT=my.cfg", "make calibrate MACHINE=zen3" },
     .options = options,

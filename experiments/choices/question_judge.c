@@ -229,7 +229,7 @@ static const struct exp_option options[] = {
 const struct exp_question question_judge = {
     .name = "judge",
     .asks = "Was CSA's choice of schedule right? All schedules of all layers",
-    .wants = { "know whether CSA chose right|make judge MACHINE=power10" },
+    .wants = { "papers: know whether CSA chose right|make judge MACHINE=power10" },
     .takes = "10 seconds; minutes on machines with prefetchers.",
     .examples = { "make judge MACHINE=power10 MODEL=vgg16,resnet18" },
     .keeps = true,

@@ -120,7 +120,7 @@ static const struct exp_option options[] = {
 const struct exp_question question_compare = {
     .name = "compare",
     .asks = "In what do two runs differ? Metric by metric, with tests",
-    .wants = { "know in what two runs differ|make compare A=before/host/vgg16 B=results/host/vgg16" },
+    .wants = { "results: know in what two runs differ|make compare A=before/host/vgg16 B=results/host/vgg16" },
     .takes = "Two seconds. The exit status is 1 if a condition of FAIL_IF holds.",
     .examples = { "make compare A=before/host/vgg16 B=results/host/vgg16 FAIL_IF='speedup<-3%'" },
     .needs = { "A=results/host/vgg16", "B=before/host/vgg16" },

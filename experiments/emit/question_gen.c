@@ -545,7 +545,7 @@ const struct exp_question question_gen = {
     .name = "gen",
     .program = "sconv-gen",
     .asks = "The code of plans, as C or MLIR",
-    .wants = { "get the code of plans as C or MLIR|make gen MACHINE=clx4208 LAYER=vgg16:conv3_1" },
+    .wants = { "kernels: get the code of plans as C or MLIR|make gen MACHINE=clx4208 LAYER=vgg16:conv3_1" },
     .takes = "Less than a second for a layer, once build/sconv-gen is built.",
     .examples = { "make gen LAYER=vgg16:conv5_1 MACHINE=clx4208 OUT=conv5_1.c",
                   "make gen PLAN=plans.json EMIT=mlir OUT=plans.mlir" },

@@ -427,7 +427,7 @@ static const struct exp_option options[] = {
 const struct exp_question question_network = {
     .name = "network",
     .asks = "A whole network from an .onnx file: run, timed, and simulated in sequence",
-    .wants = { "run your own network, in sequence|make network MODEL=path/to/net.onnx" },
+    .wants = { "networks: run your own network, in sequence|make network MODEL=path/to/net.onnx" },
     .takes = "A minute for each 10^9 multiply-adds; with TIMING=0, and caches alone, five seconds.",
     .examples = { "make network MODEL=net.onnx", "make network MODEL=net.onnx MACHINE=clx4208 TIMING=0 FUSE=no" },
     .needs = { "MODEL=path/to/net.onnx" },

@@ -52,7 +52,7 @@ struct exp_emulator {
     double start_s;
 };
 
-/* The programs that make built. Starts as { 0 }. */
+/* The observed programs, built by make. Starts as { 0 }. */
 struct exp_guest_made {
     char *guest, *twin; /* paths; "" for a missing one */
     struct exp_why why; /* why there is none; "": both were built */

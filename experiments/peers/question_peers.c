@@ -265,7 +265,7 @@ const struct exp_question question_peers = {
     .name = "peers",
     .target = "bench-peers",
     .asks = "Compare with oneDNN and other libraries over whole networks",
-    .wants = { "compare with oneDNN, XNNPACK, LIBXSMM|make bench-peers MODEL=vgg16" },
+    .wants = { "kernels: compare with oneDNN, XNNPACK, LIBXSMM|make bench-peers MODEL=vgg16" },
     .takes = "2 minutes a model.",
     .examples = { "make bench-peers MODEL=vgg16 REPS=10 CLOCK=wall",
                   "make bench-peers MODEL=vgg16 ALGO=base,sconv_tuned,kernels/plugin/onednn.c,mine.c" },

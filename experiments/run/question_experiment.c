@@ -794,12 +794,12 @@ static const struct exp_option options[] = {
 const struct exp_question question_experiment = {
     .name = "experiment",
     .asks = "SConv and Base on a model: run, counted, replayed, with a verdict",
-    .wants = { "replay on another machine|make experiment MODEL=resnet50 MACHINE=clx4208",
-               "try your own layers|make experiment MODEL=path/to/own.csv LAYERS='conv3*'|models",
-               "put a convolution of your own there|make plugin NAME=mine && make experiment MODEL=vgg16 "
+    .wants = { "machines: replay on another machine|make experiment MODEL=resnet50 MACHINE=clx4208",
+               "networks: try your own layers|make experiment MODEL=path/to/own.csv LAYERS='conv3*'|models",
+               "kernels: put a convolution of your own there|make plugin NAME=mine && make experiment MODEL=vgg16 "
                "ALGO=base,sconv,mine.c|kernels/plugin",
-               "simulate only|make experiment MODEL=vgg16 TIMING=0",
-               "watch real POWER10 binaries|make experiment MODEL=resnet18 MACHINE=power10|observe" },
+               "machines: simulate only|make experiment MODEL=vgg16 TIMING=0",
+               "machines: watch real POWER10 binaries|make experiment MODEL=resnet18 MACHINE=power10|observe" },
     .takes = "One to three minutes; seconds with TIMING=0 OBSERVE=0. Results go to RESULTS/<machine>/<model>; "
              "report.html there is the page to open first.",
     .examples = { "make experiment MODEL=vgg16", "make experiment MODEL=resnet50 MACHINE=clx4208 TIMING=0" },

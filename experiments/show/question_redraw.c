@@ -97,7 +97,7 @@ static const struct exp_option options[] = {
 const struct exp_question question_redraw = {
     .name = "redraw",
     .asks = "Draw the figures of all results again, from their tables",
-    .wants = { "redraw all figures|make redraw RESULTS=results/host|figures" },
+    .wants = { "results: redraw all figures|make redraw RESULTS=results/host|figures" },
     .takes = "Seconds.",
     .examples = { "make redraw RESULTS=results/host/vgg16" },
     .options = options,

@@ -44,7 +44,7 @@ static int check(const struct exp_question *q, const void *asked, struct exp_why
 const struct exp_question question_report = {
     .name = "report",
     .asks = "Make one page about all results, for a browser",
-    .wants = { "get one page about all results|make report" },
+    .wants = { "results: get one page about all results|make report" },
     .takes = "A second for one model or all seven.",
     .examples = { "make report RESULTS=results/host" },
     .reads_all = true,

@@ -163,7 +163,8 @@ static const struct exp_option options[] = {
 const struct exp_question question_sweep = {
     .name = "sweep",
     .asks = "What if caches or tiles were others? Every combination",
-    .wants = { "try larger caches or more cores|make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L2.size=256K..4M*2'" },
+    .wants = { "machines: try larger caches or more cores|make sweep MODEL=resnet18 MACHINE=clx4208 "
+               "VARY='L2.size=256K..4M*2'" },
     .takes = "Half a minute for 100 configurations of plain caches, ten times as long with prefetchers. A sweep that "
              "was stopped goes on where it was.",
     .examples = { "make sweep MODEL=resnet18 MACHINE=clx4208 VARY='L1.size=16K,32K L2.ways=4,8,16'" },

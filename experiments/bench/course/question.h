@@ -71,8 +71,9 @@ struct exp_question {
     bool is_for_developers;
     const char *asks; /* one line of `make help` */
     const char
-        *wants[EXP_QUESTION_N_TEXTS + 1]; /* rows of README.md: "who wants this|types that", or "...|reads there" */
-    const char *takes;                    /* the time needed, and further facts to know before */
+        *wants[EXP_QUESTION_N_TEXTS +
+               1];     /* rows of README.md: "kernels: who wants this|types that", or "...|reads there" (.ci/readmes) */
+    const char *takes; /* the time needed, and further facts to know before */
     const char *examples[EXP_QUESTION_N_TEXTS + 1]; /* NULL behind the last, also in `needs` */
     const char *needs[EXP_QUESTION_N_TEXTS + 1]; /* "LAYER|MODEL=vgg16": alternatives, with an example of the first */
 

@@ -241,7 +241,7 @@ static const struct exp_option options[] = {
 const struct exp_question question_lift = {
     .name = "lift",
     .asks = "LIFT's direct convolutions in OpenCL: random valid points, against a GEMM",
-    .wants = { "search OpenCL kernels that need less memory than a GEMM|make lift" },
+    .wants = { "papers: search OpenCL kernels that need less memory than a GEMM|make lift" },
     .takes = "Five minutes on an idle computer; all nine layers with 1,000 points hours, and what was stopped goes on.",
     .examples = { "make lift LAYERS='*' POINTS=1000", "make lift LAYERS=conv5_1 ONLY='lanes=8,windows=7'" },
     .libraries = "blas",

@@ -181,7 +181,7 @@ static const struct exp_option options[] = {
 const struct exp_question question_paper = {
     .name = "paper",
     .asks = "The SConv paper's tables and figures, each number beside the printed one",
-    .wants = { "see every table and figure of the paper beside ours|make paper" },
+    .wants = { "papers: see every table and figure of the paper beside ours|make paper" },
     .takes = "20 minutes, 3 with TIMING=0 OBSERVE=0; installs and fetches what builds POWER10's programs.",
     .examples = { "make paper TIMING=0 OBSERVE=0" },
     .libraries = "blas",

@@ -86,10 +86,10 @@ double exp_best_over(const struct exp_rank *r, enum exp_polydl_baseline baseline
 
 /* ---- the screen (screen.c) ---- */
 
-/* Says how fast the best variants are, and the analysis with the best picks. untimed: why there are no times; "". */
+/* Says how fast the best variants are, and names the analysis with the best picks. untimed: why there are no times; "". */
 void exp_best_headline(const struct exp_rank *r, const char *untimed, char *text, size_t bytes);
 
-/* Fills the screen but for its end. */
+/* Fills the screen except its last lines. */
 void exp_best_screen(const struct exp_rank *r, const char *untimed, struct exp_screen *screen);
 
 #endif

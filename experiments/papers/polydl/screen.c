@@ -1,4 +1,4 @@
-/* The screen of PolyDL's question: the best loop order and tiles of each layer, and their gain. */
+/* The screen of PolyDL's question: loop order and tiles of each layer, and the gain. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ void exp_best_headline(const struct exp_rank *r, const char *untimed, char *text
 
 /* ---- the table ---- */
 
-/* Returns the time that the choice saves: of the first variant's time, in percent. */
+/* Returns the saving of the choice, in percent of the first variant's time. */
 static double saves_of(const struct exp_best_row *x)
 {
     return 100 * (1 - x->first_share);

@@ -173,7 +173,7 @@ static const struct exp_option options[] = {
 const struct exp_question question_vyasa = {
     .name = "vyasa",
     .asks = "The Vyasa paper's convolutions on a simulated AI Engine",
-    .wants = { "see convolutions on an AI Engine, cycle by cycle|make vyasa" },
+    .wants = { "papers: see convolutions on an AI Engine, cycle by cycle|make vyasa" },
     .takes =
         "A minute. Cycles are those of a model, which is fitted to one of the paper's tables and predicts the others.",
     .examples = { "make vyasa WORKLOAD='cv-3x3' CODE=1" },
