@@ -51,7 +51,7 @@ void exp_rank_print(const struct exp_rank *r, FILE *out);
  */
 void exp_rank_print_verdict(const struct exp_rank *r, FILE *out);
 
-/* Returns the verdict of convolutions on one thread, a line from malloc; of GEMMs where there are no convolutions. */
+/* Returns the verdict of convolutions on one thread, else of GEMMs: a line from malloc. */
 char *exp_rank_verdict(const struct exp_rank *r);
 
 /* Prints a line for each layer: the best variant. Without times the line has the first variant of PolyDL's analysis. */
@@ -86,7 +86,7 @@ double exp_best_over(const struct exp_rank *r, enum exp_polydl_baseline baseline
 
 /* ---- the screen (screen.c) ---- */
 
-/* Says how fast the best variants are, and names the analysis with the best picks. untimed: why there are no times; "". */
+/* Says how fast the best variants are, and names the analysis of the best picks. untimed: why there are no times; "". */
 void exp_best_headline(const struct exp_rank *r, const char *untimed, char *text, size_t bytes);
 
 /* Fills the screen except its last lines. */
