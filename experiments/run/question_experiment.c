@@ -269,9 +269,59 @@ static void announce(const struct session *s, double seconds[EXP_N_WORKS])
     exp_forecast_print(&f, stderr);
 }
 
+static struct exp_report report_of(const struct session *s)
+{
+    return (struct exp_report){
+        .e = &s->experiment,
+        .info = &s->info,
+        .experiments_dir = EXP_EXPERIMENTS_DIR,
+        .commit = s->options.commit,
+        .cache = (enum exp_cache_state)s->options.cache,
+        .is_timed = s->results.is_timed,
+        .clock = exp_clock_name(s->options.clock),
+        .why_elsewhere = *s->why_elsewhere.text ? s->why_elsewhere.text : NULL,
+        .observed = s->observed_in_short,
+    };
+}
+
+/* The timing of a run, with the progress that shows the first answer. */
+struct timing {
+    const struct session *s;
+    struct exp_progress *progress;
+};
+
+/* Says the measured answer above the progress of the next work. */
+static void say_measured(const struct timing *t, const char *when, size_t n_rounds)
+{
+    const struct exp_report report = report_of(t->s);
+    struct exp_total total[EXP_MAX_ALGO_RECORDS];
+    const size_t n = exp_totals(&report, total);
+    const struct exp_total *best = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(total[i].algo, exp_algo_base()->name) != 0 && !isnan(total[i].speedup.value) &&
+            (!best || total[i].speedup.value > best->speedup.value))
+            best = &total[i];
+    }
+    if (best)
+        exp_progress_note(t->progress, "%s %zu rounds: %s is %.2f times as fast as %s [%.2f, %.2f]", when, n_rounds,
+                          exp_algo_find(best->algo)->label, best->speedup.value, exp_algo_base()->label,
+                          best->speedup.low, best->speedup.high);
+}
+
+/* Says the answer of the first few rounds. */
+static void say_first(void *timing, size_t n_rounds)
+{
+    enum { FEW_ROUNDS = 5 };
+
+    if (n_rounds <= FEW_ROUNDS)
+        say_measured(timing, "after", n_rounds);
+}
+
 static int measure(struct session *s, struct exp_progress *progress)
 {
     struct exp_measure_options m = measure_options(s);
+    struct timing timing = { s, progress };
     int err;
 
     m.plugins_only = !s->results.is_timed; /* a simulated plug-in must compute right values, too */
@@ -280,7 +330,11 @@ static int measure(struct session *s, struct exp_progress *progress)
         s->experiment.cases[i].measured.why = s->results.why_untimed;
     if (err || !s->results.is_timed)
         return err;
+    m.passed = say_first;
+    m.ctx = &timing;
     err = exp_measure_all(&s->experiment, &m, &s->info, progress, &s->why);
+    if (!err)
+        say_measured(&timing, "measured in", s->info.n_rounds);
     s->setup.ran_at_ghz = s->info.ran_at_ghz;
     return err;
 }
@@ -317,40 +371,6 @@ static int observe(struct session *s, struct exp_progress *progress)
     return err;
 }
 
-static struct exp_report report_of(const struct session *s)
-{
-    return (struct exp_report){
-        .e = &s->experiment,
-        .info = &s->info,
-        .experiments_dir = EXP_EXPERIMENTS_DIR,
-        .commit = s->options.commit,
-        .cache = (enum exp_cache_state)s->options.cache,
-        .is_timed = s->results.is_timed,
-        .clock = exp_clock_name(s->options.clock),
-        .why_elsewhere = *s->why_elsewhere.text ? s->why_elsewhere.text : NULL,
-        .observed = s->observed_in_short,
-    };
-}
-
-/* Says the measured answer as soon as there are times, above the progress of what follows. */
-static void say_first(const struct session *s, struct exp_progress *progress)
-{
-    const struct exp_report report = report_of(s);
-    struct exp_total total[EXP_MAX_ALGO_RECORDS];
-    const size_t n = exp_totals(&report, total);
-    const struct exp_total *best = NULL;
-
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(total[i].algo, exp_algo_base()->name) != 0 && !isnan(total[i].speedup.value) &&
-            (!best || total[i].speedup.value > best->speedup.value))
-            best = &total[i];
-    }
-    if (best)
-        exp_progress_note(progress, "measured: %s is %.2f times as fast as %s [%.2f, %.2f]; the simulation follows",
-                          exp_algo_find(best->algo)->label, best->speedup.value, exp_algo_base()->label,
-                          best->speedup.low, best->speedup.high);
-}
-
 static int run_all(struct session *s)
 {
     const struct options *o = &s->options;
@@ -372,8 +392,6 @@ static int run_all(struct session *s)
     if (s->observed.mode == EXP_OBSERVE_AUTO)
         exp_progress_limit(progress, EXP_WORK_OBSERVE, s->options.observe_limit, 0);
     err = measure(s, progress);
-    if (!err)
-        say_first(s, progress);
     if (!err)
         err = exp_replay_as_asked(&s->experiment, &asked, progress, &s->replayed, &s->why);
     if (!err)
@@ -772,7 +790,7 @@ static const struct exp_option options[] = {
              "no counters count the machine, each shape, or as much of it as OBSERVE_LIMIT allows; 0; sample: each "
              "shape, all of it; all: each layer",
              observe, EXP_OBSERVE_AUTO, "0", "sample", "all", "auto"),
-    EXP_NUMBER("OBSERVE_LIMIT", "seconds after which OBSERVE=auto observes no more (default 60)", observe_limit, 60, 1,
+    EXP_NUMBER("OBSERVE_LIMIT", "seconds after which OBSERVE=auto observes no more (default 20)", observe_limit, 20, 1,
                1000000),
     EXP_TEXT("COLUMNS",
              "columns of layers.csv to print for each layer and algorithm, such as layer,algo,simulated_cycles "

@@ -574,6 +574,8 @@ static int measure_layers(struct measure *m)
         m->info->n_rounds = fewest_rounds(m->e);
         if (!err && !m->info->n_rounds) /* nothing runs here */
             break;
+        if (!err && m->o->passed)
+            m->o->passed(m->o->ctx, m->info->n_rounds);
         if (!err)
             m->info->end = exp_rounds_end(rounds, m->info->n_rounds, ctr_now_ns() - start_ns, stands, m->e);
     }

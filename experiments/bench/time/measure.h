@@ -53,12 +53,14 @@ struct exp_measure_options {
     unsigned n_threads;       /* for the verification */
     bool plugins_only;        /* only plug-ins are verified */
     enum exp_cache_state cache;
-    uint64_t ruler_ns;               /* how long a ruler (ruler.h) has timings repeated; 0: no ruler */
-    exp_ruler_maker *new_ruler;      /* NULL: exp_ruler_new */
-    uint64_t (*now_ns)(void);        /* the clock of the samples */
-    const char *groups_dir;          /* counters/groups */
-    const struct ctr_source *source; /* of the hardware counts; NULL: this computer's counters */
-    const char *uarch;               /* the folder of the event groups; NULL: this computer's */
+    uint64_t ruler_ns;                          /* how long a ruler (ruler.h) has timings repeated; 0: no ruler */
+    exp_ruler_maker *new_ruler;                 /* NULL: exp_ruler_new */
+    uint64_t (*now_ns)(void);                   /* the clock of the samples */
+    const char *groups_dir;                     /* counters/groups */
+    const struct ctr_source *source;            /* of the hardware counts; NULL: this computer's counters */
+    void (*passed)(void *ctx, size_t n_rounds); /* called after each pass over the model; NULL: not */
+    void *ctx;
+    const char *uarch; /* the folder of the event groups; NULL: this computer's */
 };
 
 /* The counters of a group of events, or the reason why nothing counted. */
