@@ -137,6 +137,9 @@ $(eval $(call note,flags,$(flags)))
 $(eval $(call note,headers,dnnl $(call installed_header,oneapi/dnnl/dnnl.h) xsmm $(xsmm_header) opencl $(wildcard /usr/include/CL/cl.h)))
 $(patsubst %.c,$(BUILD)/obj/%.o,experiments/papers/polydl/time/dnnl.c experiments/papers/lift/opencl.c experiments/papers/polydl/time/baselines.c): $(BUILD)/headers
 
+# Each step has a line. Who asks a question sees one line that is rewritten, or none where the output is no terminal.
+say = $(if $(BRIEF),$(if $(MAKE_TERMOUT),printf '\r\033[K  %s' '$1',:),echo '  $1')
+
 define compile
 $(BUILD)/$1/%.o: %.c $(BUILD)/flags
 	$$(may_write)@mkdir -p $$(@D); $$(call say,$2 $$<)
