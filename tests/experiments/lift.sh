@@ -17,7 +17,7 @@ tiny=("MODEL=$work/tiny.csv" 'LAYERS=*' POINTS=2 NEAR=1 MEMORY=0 STORE=no REPLAY
 
 runs() { # runs WORDS ARGUMENTS...: exit status 0, and the words, if any, are said
     rm -rf "$work/results"
-    succeeds "${tiny[@]}" "${@:2}" COMMIT=test
+    succeeds MORE=1 "${tiny[@]}" "${@:2}" COMMIT=test
     [ -z "$1" ] || says "$1" err
 }
 
@@ -64,7 +64,7 @@ else
     check "all 36 published numbers are there" [ "$(grep -vc '^#' "$results/numbers.csv")" -eq 37 ]
     check "the text is of the best point" grep -q '^__kernel .* void convolve(' "$results/a_one.cl"
     runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
-    "${BUILD:-build}/experiment" "MODEL=$work/tiny.csv" LAYERS=a/one ALGO=base,kernels/plugin/lift.c "PLUGIN_PLAN=$results" \
+    "${BUILD:-build}/experiment" MORE=1 "MODEL=$work/tiny.csv" LAYERS=a/one ALGO=base,kernels/plugin/lift.c "PLUGIN_PLAN=$results" \
         REPS=1 OBSERVE=0 STORE=no "RESULTS=$work/plugin" >"$work/out" 2>"$work/err" </dev/null
     check "the plug-in's values are not right: $(grep 'LIFT' "$work/out") $(tail -1 "$work/err")" \
         grep -q "a part of the plug-in's code runs unseen" "$work/out"
@@ -72,6 +72,8 @@ else
     runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4"
     check "a layer without points is not named" grep -q '^wide: no point fulfils all constraints' "$results/verdict.txt"
     check "it stops the others" grep -q '2 ran, and all their outputs are right' "$results/verdict.txt"
+    succeeds "${tiny[@]}" "ONLY=joined=1,lanes=4,kernels=4,vector=4" LAYERS=a/one
+    check "the screen has the answer: $(cat "$work/out")" grep -q "^The best point is [0-9.]* times as fast as im2col + OpenBLAS with [0-9]* % of the GEMM's memory" "$work/out"
     runs "" "ONLY=joined=1,lanes=4,kernels=4,vector=4" LAYERS=a/one
     check "nothing is run twice: $(grep store "$work/out")" grep -q '^2 points were in the store' "$work/out"
 fi

@@ -61,6 +61,7 @@ screen sweep_models sweep "${sweep[@]}" MACHINE=toy MODEL=tests/data/three.csv,t
 # ---- papers ----
 
 screen paper paper MODEL=tests/data/three.csv TIMING=0 OBSERVE=0
+screen vyasa vyasa VARY=0
 screen polydl polydl MODEL=tests/data/blocked.csv MACHINE=toy UKR=avx512 TIMING=0 STORE=no
 
 # A pipe that closes early is no error.

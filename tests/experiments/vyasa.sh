@@ -16,7 +16,7 @@ refuses "do not fit 16 KB of memory" WORKLOAD='cv-5x5' PARAMS=memory_bytes=16384
 refuses "do not fit the program memory of 12" WORKLOAD='cv-5x5' PARAMS=program_bundles=12
 refuses "VARY" VARY=2
 
-"$program" WORKLOAD='*3x3' CODE=1 VARY=0 COMMIT=test "RESULTS=$work/results" >"$work/out" 2>"$work/err"
+"$program" MORE=1 WORKLOAD='*3x3' CODE=1 VARY=0 COMMIT=test "RESULTS=$work/results" >"$work/out" 2>"$work/err"
 check "a run: exit status $?: $(tail -1 "$work/err")" [ -s "$work/results/host/vyasa/vyasa.csv" ]
 results=$work/results/host/vyasa
 has_files "$results" vyasa.csv numbers.csv readings.csv exact.csv schedules.md verdict.txt report.html cv-3x3-{16.c,32.txt} vyasa_macs.png
@@ -29,7 +29,7 @@ check "rows meet in the tuned 3 x 3" grep -q '^VI,cv-3x3,16,.*row pairs' "$resul
 check "a kernel shows bundles and registers" grep -qE '^ +0 [#.]{16} .*vld' "$results/schedules.md"
 check "parameters name their sources" grep -q '`load_latency` | 8 .* llvm-aie' "$results/schedules.md"
 
-"$program" WORKLOAD='cv-3x3' VARY=0 PARAMS=recurrence=2,mac_latency=7 "RESULTS=$work/results" >"$work/out" 2>"$work/err"
+"$program" MORE=1 WORKLOAD='cv-3x3' VARY=0 PARAMS=recurrence=2,mac_latency=7 "RESULTS=$work/results" >"$work/out" 2>"$work/err"
 check "another core: exit status $?: $(tail -1 "$work/err")" grep -q '`recurrence` | 2' "$results/schedules.md"
 
 finish

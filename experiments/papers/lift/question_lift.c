@@ -9,13 +9,14 @@
 #include "experiments/bench/course/course.h"
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/course/options_shared.h"
+#include "experiments/bench/course/output.h"
 #include "experiments/papers/lift/rank.h"
 #include "experiments/papers/lift/study.h"
 #include "experiments/show/page.h"
 
 struct options {
     const char *model, *layers, *only, *machine, *store, *results, *commit;
-    unsigned points, near, memory, seed, limit, clock, device, threads, replay, jobs;
+    unsigned points, near, memory, seed, limit, clock, device, threads, replay, jobs, more;
 };
 
 struct session {
@@ -195,6 +196,16 @@ static void say_kept(const void *session, FILE *out)
         fprintf(out, "%zu points were in the store\n", s->work.n_stored);
 }
 
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+
+    lift_screen(&s->work, screen);
+    exp_screen_open(screen, "%s/report.html", s->results.path);
+    exp_screen_next(screen, "make lift LAYERS='*' POINTS=1000", "all nine layers, for hours");
+    exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
+}
+
 static void release(void *session)
 {
     struct session *s = session;
@@ -233,6 +244,7 @@ static const struct exp_option options[] = {
     EXP_MACHINE_OPTION,
     EXP_REPLAY_JOBS_OPTION,
     EXP_STORE_OPTION,
+    EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS", "folder for results (default results); this goes to RESULTS/host/lift/", results, "results"),
     EXP_COMMIT_OPTION,
     EXP_OPTIONS_END,
@@ -262,5 +274,6 @@ const struct exp_question question_lift = {
     .verdict = print_verdict,
     .add_page = exp_page_add,
     .say_kept = say_kept,
+    .screen = fill_screen,
     .release = release,
 };

@@ -338,6 +338,10 @@ static void print_ratio(const struct lift_work *w, double (*ratio)(const void *r
 
 int lift_verdict_print(const struct lift_work *w, FILE *out)
 {
+    char headline[512];
+
+    lift_headline(w, headline, sizeof headline);
+    fprintf(out, "%s\n", headline);
     print_worst(w, out);
     print_ratio(w, over_gemm, "the best point is %.2f times as fast as im2col and OpenBLAS", out);
     print_ratio(w, over_naive, "it is %.1f times as fast as one output of each work-item", out);
@@ -346,4 +350,85 @@ int lift_verdict_print(const struct lift_work *w, FILE *out)
     fprintf(out, "the paper, on a Mali-G72: 0.7 of its GEMM, 10 times its direct convolution, 3.6 times less memory "
                  "than its GEMM\n");
     return 0;
+}
+
+/* ---- the screen ---- */
+
+void lift_headline(const struct lift_work *w, char *text, size_t bytes)
+{
+    const double speed = geomean(w, over_gemm), lean = geomean(w, less_than_gemm);
+
+    if (isnan(speed) || isnan(lean)) {
+        exp_say(text, bytes, "No point ran with right outputs: %s.",
+                *w->layer[0].why ? w->layer[0].why : "points.csv has the reasons");
+        return;
+    }
+    exp_say(text, bytes, "The best point is %.2f times as fast as im2col + OpenBLAS with %.0f %% of the GEMM's memory",
+            speed, 100 / lean);
+    exp_say_more(text, bytes, w->n_layers == 1 ? "." : " (geometric mean of %zu layers).", w->n_layers);
+}
+
+static int by_savings(const void *a, const void *b)
+{
+    const LAYER *x = *(const LAYER *const *)a, *y = *(const LAYER *const *)b;
+    const double of_x = isnan(x->best_ms) ? -(double)INFINITY : x->gemm_ms - x->best_ms,
+                 of_y = isnan(y->best_ms) ? -(double)INFINITY : y->gemm_ms - y->best_ms;
+
+    return (of_x < of_y) - (of_x > of_y);
+}
+
+static void put_layer(const LAYER *l, struct exp_screen *screen)
+{
+    const double speed = over_gemm(l);
+
+    exp_screen_row(screen, "%s", l->layer);
+    exp_screen_number(screen, EXP_PLAIN, l->gemm_ms);
+    exp_screen_number(screen, EXP_PLAIN, l->best_ms);
+    if (isnan(speed))
+        exp_screen_cell(screen, EXP_PLAIN, "-");
+    else
+        exp_screen_cell(screen, speed > 1 ? EXP_GOOD : EXP_BAD, "%.2fx", speed);
+    exp_screen_number(screen, EXP_PLAIN, l->gemm_ms - l->best_ms);
+    exp_screen_number(screen, EXP_PLAIN, 100 / less_than_gemm(l));
+    exp_screen_number(screen, EXP_PLAIN, best_gops(l));
+}
+
+static void put_layers(const struct lift_work *w, struct exp_screen *screen)
+{
+    static const char *const heads[] = { "GEMM ms",  "best point ms",       "speed",
+                                         "saves ms", "memory, % of GEMM's", "GFLOP/s" };
+    const LAYER **layer = exp_new(w->n_layers, sizeof *layer);
+
+    for (size_t i = 0; i < w->n_layers; i++)
+        layer[i] = &w->layer[i];
+    qsort(layer, w->n_layers, sizeof(const void *), by_savings);
+    exp_screen_row(screen, "layer");
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        exp_screen_cell(screen, EXP_PLAIN, "%s", heads[i]);
+    for (size_t i = 0; i < w->n_layers; i++)
+        put_layer(layer[i], screen);
+    free(layer);
+}
+
+void lift_screen(const struct lift_work *w, struct exp_screen *screen)
+{
+    const double naive = geomean(w, over_naive);
+    size_t n_points = 0, n_ran = 0;
+    char text[512];
+
+    for (size_t i = 0; i < w->n_layers; i++) {
+        n_points += w->layer[i].n_points;
+        n_ran += w->layer[i].n_ran;
+    }
+    exp_screen_title(screen, "LIFT's direct convolutions in OpenCL: %zu points of %zu layer%s", n_points, w->n_layers,
+                     w->n_layers == 1 ? "" : "s");
+    lift_headline(w, text, sizeof text);
+    exp_screen_say(screen, EXP_STRONG, "%s", text);
+    if (!isnan(naive))
+        exp_screen_note(screen, "why", "the point is %.1f times as fast as a work-item for each output", naive);
+    exp_screen_note(screen, "paper",
+                    "on a Mali-G72, 0.7 times the speed of the vendor's GEMM, with 3.6 times less memory");
+    exp_screen_note(screen, "trust", "%zu of %zu points ran, and the outputs of these are right%s", n_ran, n_points,
+                    n_ran < n_points ? "; points.csv has the reasons of the others" : "");
+    put_layers(w, screen);
 }

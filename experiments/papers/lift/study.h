@@ -5,6 +5,7 @@
 #include "experiments/base/csv.h"
 #include "experiments/base/progress.h"
 #include "experiments/base/record.h"
+#include "experiments/base/screen.h"
 #include "experiments/base/store.h"
 #include "experiments/bench/case/algo.h"
 #include "experiments/bench/model/model.h"
@@ -97,5 +98,11 @@ int lift_compare(struct lift_work *w, struct exp_why *why);
 int lift_add_up_memory(struct lift_work *w, const char *experiments_dir, struct exp_why *why);
 
 int lift_verdict_print(const struct lift_work *w, FILE *out);
+
+/* Says the speed and the memory of the best points beside a GEMM. */
+void lift_headline(const struct lift_work *w, char *text, size_t bytes);
+
+/* Fills the screen but for its end. */
+void lift_screen(const struct lift_work *w, struct exp_screen *screen);
 
 #endif

@@ -63,7 +63,7 @@ void exp_best_headline(const struct exp_rank *r, const char *untimed, char *text
 
 /* ---- the table ---- */
 
-/* Returns the saving of the choice, in percent of the first variant's time. */
+/* Returns the time saved by the choice, in percent of the first variant's time. */
 static double saves_of(const struct exp_best_row *x)
 {
     return 100 * (1 - x->first_share);

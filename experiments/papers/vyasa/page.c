@@ -103,14 +103,14 @@ int vyasa_page_print(const void *work, FILE *out)
 
 /* ---- the verdict ---- */
 
-static void print_pair(const struct vyasa_work *w, enum vyasa_group g, const char *name, unsigned bits, double printed,
-                       FILE *out)
+static void print_pair(const struct vyasa_work *w, const struct vyasa_printed *p, FILE *out)
 {
-    const double ours = vyasa_geomean(w, g, bits, false), best = vyasa_geomean(w, g, bits, true);
+    const double ours = vyasa_geomean(w, p->group, p->bits, false), best = vyasa_geomean(w, p->group, p->bits, true);
 
     if (!isnan(ours))
-        fprintf(out, "%-9s %u bits: paper %.2f; its schedules, model %.2f (%+.1f %%, %s); tuned, model %.2f\n", name,
-                bits, printed, ours, 100 * (ours / printed - 1), g == VYASA_VI ? "fitted" : "predicted", best);
+        fprintf(out, "%-9s %u bits: paper %.2f; its schedules, model %.2f (%+.1f %%, %s); tuned, model %.2f\n", p->name,
+                p->bits, p->rate, ours, 100 * (ours / p->rate - 1), p->group == VYASA_VI ? "fitted" : "predicted",
+                best);
 }
 
 static void print_readings(const struct vyasa_work *w, FILE *out)
@@ -142,7 +142,10 @@ static void print_exact(const struct vyasa_work *w, FILE *out)
 int vyasa_verdict_print(const struct vyasa_work *w, FILE *out)
 {
     size_t checked = 0;
+    char headline[512];
 
+    vyasa_headline(w, headline, sizeof headline);
+    fprintf(out, "%s\n", headline);
     for (size_t i = 0; i < w->n; i++)
         checked += w->row[i].is_checked;
     fprintf(out,
@@ -150,12 +153,8 @@ int vyasa_verdict_print(const struct vyasa_work *w, FILE *out)
             "fitted to "
             "Table VI.\n",
             w->entry_cycles);
-    print_pair(w, VYASA_VI, "Table VI", 32, 7.67, out);
-    print_pair(w, VYASA_VI, "Table VI", 16, 25.92, out);
-    print_pair(w, VYASA_VII, "Table VII", 32, 7.67, out);
-    print_pair(w, VYASA_VII, "Table VII", 16, 22.53, out);
-    print_pair(w, VYASA_CONV3D, "CONV3D", 32, 7.55, out);
-    print_pair(w, VYASA_CONV3D, "CONV3D", 16, 21.60, out);
+    for (size_t i = 0; i < VYASA_N_PRINTED; i++)
+        print_pair(w, &vyasa_printed[i], out);
     print_readings(w, out);
     print_exact(w, out);
     fprintf(out, "outputs of %zu of %zu workloads equal plain loops, bit for bit, with both schedules\n", checked,

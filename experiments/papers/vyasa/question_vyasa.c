@@ -8,12 +8,13 @@
 
 #include "experiments/bench/course/course.h"
 #include "experiments/bench/course/options_shared.h"
+#include "experiments/bench/course/output.h"
 #include "experiments/show/page.h"
 #include "experiments/papers/vyasa/vyasa.h"
 
 struct options {
     const char *workload, *params, *results, *commit;
-    unsigned code, no_vary;
+    unsigned code, no_vary, more;
 };
 
 struct session {
@@ -146,6 +147,17 @@ static int answer(void *session)
     return vyasa_verdict_print(w, stdout);
 }
 
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+
+    vyasa_screen(&s->work, screen);
+    exp_screen_open(screen, "%s/report.html", s->results.path);
+    if (!s->options.code)
+        exp_screen_next(screen, "make vyasa WORKLOAD='cv-3x3' CODE=1", "programs, bundle by bundle");
+    exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
+}
+
 static void release(void *session)
 {
     vyasa_work_release(&((struct session *)session)->work);
@@ -165,6 +177,7 @@ static const struct exp_option options[] = {
         "(default): not",
         code, 0, "0", "1"),
     EXP_WORD("VARY", "1 (default): what each uncertain parameter is worth; 0: not", no_vary, 0, "1", "0"),
+    EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS", "folder for results (default results); this goes to RESULTS/host/vyasa/", results, "results"),
     EXP_COMMIT_OPTION,
     EXP_OPTIONS_END,
@@ -192,5 +205,6 @@ const struct exp_question question_vyasa = {
     .verdict = print_verdict,
     .add_page = exp_page_add,
     .answer = answer,
+    .screen = fill_screen,
     .release = release,
 };

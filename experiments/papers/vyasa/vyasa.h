@@ -5,6 +5,7 @@
 #include "experiments/base/csv.h"
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
+#include "experiments/base/screen.h"
 #include "experiments/papers/claims/claims.h"
 #include "experiments/papers/vyasa/tune/tune.h"
 
@@ -111,5 +112,24 @@ void vyasa_live(const struct vyasa_code *code, uint16_t *held);
 /* Writes schedules.md, and the verdict. */
 int vyasa_page_print(const void *work, FILE *out);
 int vyasa_verdict_print(const struct vyasa_work *w, FILE *out);
+
+/* ---- the screen (screen.c) ---- */
+
+/* The paper's geomeans of MACs per cycle. */
+struct vyasa_printed {
+    enum vyasa_group group;
+    const char *name;
+    unsigned bits;
+    double rate;
+};
+
+enum { VYASA_N_PRINTED = 6 };
+extern const struct vyasa_printed vyasa_printed[VYASA_N_PRINTED];
+
+/* Says the rate of the tuned schedules and of the paper's schedules. */
+void vyasa_headline(const struct vyasa_work *w, char *text, size_t bytes);
+
+/* Fills the screen but for its end. */
+void vyasa_screen(const struct vyasa_work *w, struct exp_screen *screen);
 
 #endif
