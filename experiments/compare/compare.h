@@ -159,8 +159,8 @@ extern const struct rec_table exp_compare_table;
 int exp_compare_write_table(const struct exp_two_runs *c, const struct exp_outdir *dir, const char *commit,
                             struct exp_why *why);
 
-/* Writes the page, after the table and the figure. Returns as exp_compare_write_table. */
-int exp_compare_write_page(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
+/* Writes the page with the headline (exp_compare_headline), after table and figure; as exp_compare_write_table. */
+int exp_compare_write_page(const struct exp_two_runs *c, const struct exp_compare_conditions *q, const char *headline,
                            const struct exp_outdir *dir, struct exp_why *why);
 
 /*

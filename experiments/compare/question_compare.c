@@ -56,8 +56,10 @@ static int write_table(void *session)
 static int write_page(void *session)
 {
     struct session *s = session;
+    char headline[512];
 
-    return exp_compare_write_page(&s->comparison, &s->conditions, &s->results.dir, &s->why);
+    exp_compare_headline(&s->comparison, headline, sizeof headline);
+    return exp_compare_write_page(&s->comparison, &s->conditions, headline, &s->results.dir, &s->why);
 }
 
 static int print_verdict(const void *session, FILE *out)

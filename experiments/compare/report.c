@@ -354,6 +354,7 @@ static const struct exp_page_field fields[] = {
 struct page {
     const struct exp_two_runs *c;
     const struct exp_compare_conditions *q;
+    const char *headline;
     const struct exp_outdir *dir;
     struct exp_page_csv table;
 };
@@ -389,21 +390,13 @@ static void say_answer(struct exp_page_writer *w, const struct page *p)
     free(text);
 }
 
-static void say_sentence(struct exp_page_writer *w, const struct page *p)
-{
-    char text[512];
-
-    exp_compare_headline(p->c, text, sizeof text);
-    exp_page_text(w, EXP_PAGE_ANSWER, text);
-}
-
 static void write_chapter(struct exp_page_writer *w, const struct page *p)
 {
     const struct exp_page_folder folder = { .path = p->dir->path };
 
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, "compare", "Two runs", NULL });
     exp_page_say(w, EXP_PAGE_PARAGRAPH, "A is %s, B is %s.", p->c->a.path, p->c->b.path);
-    say_sentence(w, p);
+    exp_page_text(w, EXP_PAGE_ANSWER, p->headline);
     say_answer(w, p);
     exp_page_folder_figure(w, &folder, "compare_layers");
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, "model", "The whole model", NULL });
@@ -427,10 +420,10 @@ static int print_page(const void *page, FILE *out)
     return err;
 }
 
-int exp_compare_write_page(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
+int exp_compare_write_page(const struct exp_two_runs *c, const struct exp_compare_conditions *q, const char *headline,
                            const struct exp_outdir *dir, struct exp_why *why)
 {
-    struct page p = { .c = c, .q = q, .dir = dir };
+    struct page p = { .c = c, .q = q, .headline = headline, .dir = dir };
     int err = exp_page_csv_read(&p.table, dir->path, EXP_COMPARE_FILE, why);
 
     if (!err)

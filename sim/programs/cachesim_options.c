@@ -38,7 +38,8 @@ const char cachesim_help[] =
     "  --warmup N          do not count the first N accesses; 'pass': not all passes but the last\n"
     "  --flush             write dirty lines back at the end, and count that\n"
     "The output\n"
-    "  --output FORMAT     table (default), csv or json\n"
+    "  --output FORMAT     table, csv or json (default: who serves the loads, and misses in percent)\n"
+    "  --more              every counter: as --output table\n"
     "  --tags              also by tag and phase\n"
     "  --ranges FILE       by named ranges of addresses in place of the trace's tags: lines of NAME BEGIN END, or "
     "+BYTES\n"
@@ -280,6 +281,7 @@ static const struct row {
     { "warmup", true, set_warmup, 0, 0 },
     { "flush", FLAG(flushes), 0 },
     { "output", true, set_output, 0, WITH_REPORT },
+    { "more", FLAG(shows_all), WITH_REPORT },
     { "tags", FLAG(by_tag), WITH_REPORT },
     { "ranges", true, set_ranges, 0, 0 },
     { "plot", true, set_plot, 0, 0 },

@@ -41,6 +41,7 @@ struct cachesim_options {
     bool is_classified; /* 3C on every level */
     bool flushes;
     bool by_tag;
+    bool shows_all;                            /* the whole table in place of the short report */
     const char *vary;                          /* the grid of --vary (sim/machine/machine_grid.h) */
     const char *plot;                          /* path of a figure, .png or .svg; NULL: none */
     const char *ranges;                        /* path of named ranges (cachesim_ranges.h); NULL: none */
@@ -62,6 +63,12 @@ struct cachesim_options {
 static inline bool cachesim_options_by_line(const struct cachesim_options *o)
 {
     return o->annotate || o->callgrind || o->heap;
+}
+
+/* Returns the format of the report. */
+static inline enum sim_report_format cachesim_options_report(const struct cachesim_options *o)
+{
+    return o->has_output || o->shows_all ? o->output : SIM_REPORT_SHORT;
 }
 
 /*

@@ -78,8 +78,8 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
             .by_tag = o->by_tag,
             .tag_names = o->ranges ? (const char *const *)s->ranges.name : NULL,
         };
-        err = cachesim_check_stdout(
-            s, sim_report_print(&report, o->output, cachesim_options_leave_stdout(o) ? stderr : stdout));
+        err = cachesim_check_stdout(s, sim_report_print(&report, cachesim_options_report(o),
+                                                        cachesim_options_leave_stdout(o) ? stderr : stdout));
         if (!err)
             err = cachesim_plot_misses(s, m, report.stats);
         if (!err && timeline && cachesim_timeline_write(timeline, SIM_WHY(s->why))) {
@@ -107,6 +107,8 @@ static int annotate(struct cachesim_session *s, const struct sim_machine *m, con
         s->exit_status = CACHESIM_BAD_OUTPUT;
         err = -EINVAL;
     }
+    if (!err && s->options.annotate && cachesim_options_report(&s->options) == SIM_REPORT_SHORT)
+        fprintf(stderr, "the lines with most misses: cg_annotate --sort=L1_load_misses %s\n", s->options.annotate);
     if (s->maps)
         fclose(s->maps);
     cachesim_annotate_free(a);

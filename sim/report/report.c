@@ -10,6 +10,8 @@
 #include "sim/report/json.h"
 #include "sim/report/report.h"
 #include "sim/report/report_estimate.h"
+#include "sim/report/report_parts.h"
+#include "sim/report/report_short.h"
 
 enum { MAX_PLACES = 1 + SIM_MAX_LEVELS + SIM_MAX_TLBS + 1 };
 
@@ -247,57 +249,6 @@ static void for_cells(const struct sim_report *r, FILE *out,
     }
 }
 
-/* ---- machine and trace ---- */
-
-static void print_level(const struct sim_level *l, FILE *out)
-{
-    uint64_t bytes = sim_level_bytes(l);
-
-    if (bytes % 1024)
-        fprintf(out, "%s %" PRIu64 " B", l->name, bytes);
-    else
-        fprintf(out, "%s %" PRIu64 " KiB", l->name, bytes / 1024);
-    fprintf(out, " %" PRIu32 "-way %" PRIu32 " B lines %s", l->n_ways, l->line_bytes, l->policy);
-}
-
-/* Prints the sources of values: each line becomes a sentence. */
-static void print_source(const char *source, const char *prefix, FILE *out)
-{
-    for (size_t length; source && *source; source += length + (source[length] == '\n')) {
-        length = strcspn(source, "\n");
-        fprintf(out, "%svalues: %.*s\n", prefix, (int)length, source);
-    }
-}
-
-static void print_machine(const struct sim_report *r, const char *prefix, FILE *out)
-{
-    const struct sim_machine *m = r->machine;
-
-    fprintf(out, "%smachine %s: ", prefix, m->name);
-    for (size_t k = 0; k < m->n_levels; k++) {
-        fputs(k ? "; " : "", out);
-        print_level(&m->level[k], out);
-    }
-    fputc('\n', out);
-    print_source(r->machine_source, prefix, out);
-}
-
-static void print_trace(const struct sim_report *r, const char *prefix, FILE *out)
-{
-    if (!r->trace_name)
-        return;
-    fprintf(out, "%strace ", prefix);
-    sim_line_text(r->trace_name, out);
-    fprintf(out, ": %" PRIu64 " accesses", r->counts->accesses);
-    if (r->counts->fetches)
-        fprintf(out, ", %" PRIu64 " instruction fetches", r->counts->fetches);
-    if (r->counts->valgrind_lines)
-        fprintf(out, ", %" PRIu64 " lines of valgrind's own skipped", r->counts->valgrind_lines);
-    if (r->is_partial)
-        fputs("; interrupted: these counts are partial", out);
-    fputc('\n', out);
-}
-
 /* ---- table ---- */
 
 enum { RATE_WIDTH = 14 };
@@ -415,8 +366,8 @@ static void print_table(const struct sim_report *r, FILE *out)
 {
     struct sim_cell total = sim_stats_total_of(r->stats, r->n_tags);
 
-    print_machine(r, "", out);
-    print_trace(r, "", out);
+    sim_report_machine(r, "", out);
+    sim_report_trace(r, "", out);
     if (r->by_tag)
         for_cells(r, out, print_cell_table);
     fprintf(out, r->by_tag ? "\ntotal\n" : "\n");
@@ -502,8 +453,8 @@ static void print_csv(const struct sim_report *r, FILE *out)
 {
     struct sim_cell total = sim_stats_total_of(r->stats, r->n_tags);
 
-    print_machine(r, "# ", out);
-    print_trace(r, "# ", out);
+    sim_report_machine(r, "# ", out);
+    sim_report_trace(r, "# ", out);
     print_csv_names(r, out);
     fputs("tag,phase,place", out);
     for (size_t c = 0; c < N_COUNTERS; c++) {
@@ -626,6 +577,7 @@ int sim_report_print(const struct sim_report *r, enum sim_report_format format, 
 {
     static void (*const printers[])(const struct sim_report *, FILE *) = {
         [SIM_REPORT_TABLE] = print_table,
+        [SIM_REPORT_SHORT] = sim_report_short,
         [SIM_REPORT_CSV] = print_csv,
         [SIM_REPORT_JSON] = print_json,
     };

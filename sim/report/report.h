@@ -11,6 +11,7 @@
  *   table  the sum over everything; or a table for every tag and phase with counts, the sum, and a row for each tag
  *   CSV    '#' lines with the machine and the trace; then a row per tag, phase ("all": the sum) and place: "core", the
  *          caches, the TLBs, "memory"
+ *   short  a sentence about who serves the loads, percentages of each level, and the tags with most misses: 25 lines
  *   JSON   an object: machine, trace, with by_tag an array of cells (cells with counts), and total
  *
  * If the machine states latencies, the estimate of estimate.h is added: the loads served by each level and by memory,
@@ -36,6 +37,7 @@ enum sim_report_format {
     SIM_REPORT_TABLE,
     SIM_REPORT_CSV,
     SIM_REPORT_JSON,
+    SIM_REPORT_SHORT,
 };
 
 struct sim_report {

@@ -35,16 +35,19 @@ refuses() {
 }
 
 goldens() {
-    golden rows.table --machine toy --tags tests/golden/rows.text
+    golden rows.table --more --machine toy --tags tests/golden/rows.text
     golden rows.csv --machine toy --tags --output csv tests/golden/rows.text
     golden rows.json --machine toy --tags --output json tests/golden/rows.text
     golden rows.mrc --mrc --tags --line 16 tests/golden/rows.text
     golden rows.reuse --reuse --tags tests/golden/rows.text
     golden rows.wss --wss 50 tests/golden/rows.text
-    golden mix.table --machine toy tests/golden/mix.din
-    golden mix_fetches.table --machine toy --fetches --din-bytes 2 tests/golden/mix.din
+    golden mix.table --output table --machine toy tests/golden/mix.din
+    golden mix_fetches.table --more --machine toy --fetches --din-bytes 2 tests/golden/mix.din
     golden mix_warm.csv --l1 512,2,32 --l2 2k,4,32 --passes 2 --warmup pass --flush --output csv tests/golden/mix.din
-    golden full.table --machine tests/golden/full.cfg --tags tests/golden/rows.text
+    golden full.table --more --machine tests/golden/full.cfg --tags tests/golden/rows.text
+    golden rows.short --machine toy --tags tests/golden/rows.text
+    golden mix_3c.short --machine toy --3c tests/golden/mix.din
+    golden full.short --machine tests/golden/full.cfg --fetches tests/golden/mix.din
     golden full.csv --machine tests/golden/full.cfg --output csv --fetches tests/golden/mix.din
     golden full.json --machine tests/golden/full.cfg --output json tests/golden/mix.din
     golden mix_3c.json --machine toy --3c --output=json tests/golden/mix.din
@@ -118,13 +121,13 @@ dinero() {
 estimate() {
     sed 's/^latency_cycles.*/&\nbandwidth_bytes_per_cycle = 8/; s/^memory_latency.*/&\nmemory_bandwidth_bytes_per_cycle = 2/' \
         sim/machines/toy.cfg >"$work/moves.cfg"
-    "$cachesim" --machine "$work/moves.cfg" tests/golden/mix.din >"$work/out"
+    "$cachesim" --more --machine "$work/moves.cfg" tests/golden/mix.din >"$work/out"
     # 95 lines of 64 bytes come from memory at 2 bytes per cycle; 251 + 138 move between L1 and L2 at 8: the slowest
     check "a bandwidth makes transfers" grep -qE '^memory +45 +4500 +95 +9500 +3040$' "$work/out"
     check "the slowest transfer is named" grep -qx 'slowest_transfer_cycles 3112' "$work/out"
     "$cachesim" --l1 512,2,32 --output csv tests/golden/mix.din >"$work/out"
     check "no latencies, no estimate" [ "$(grep -c ',,,,,,,$' "$work/out")" -eq 3 ]
-    "$cachesim" --l1 512,2,32 tests/golden/mix.din >"$work/out"
+    "$cachesim" --more --l1 512,2,32 tests/golden/mix.din >"$work/out"
     check "nor in the table" [ "$(grep -c estimate "$work/out")" -eq 0 ]
 }
 
@@ -471,7 +474,7 @@ ranges() {
     printf 'half 0x10000 0x10100\n' >"$work/ranges"
     "$cachesim" --machine toy --output csv --ranges "$work/ranges" tests/golden/rows.text >"$work/out"
     check "half of the rows have half of the loads" [ "$(place "$work/out" 1 loads)" -eq 64 ]
-    "$cachesim" --machine toy --ranges "$work/ranges" tests/golden/rows.text >"$work/table"
+    "$cachesim" --more --machine toy --ranges "$work/ranges" tests/golden/rows.text >"$work/table"
     check "a table ends with a row for each name" sh -c "tail -1 '$work/table' | grep -qE '^half +64 +0 '"
     check "... and what is elsewhere is the rest" [ "$(place "$work/out" 0 loads)" -eq 64 ]
     # A run of 1000 accesses downwards, over two borders, against the accesses one by one.
@@ -539,7 +542,7 @@ plots() {
         skip "no gnuplot: --plot"
         return
     fi
-    "$cachesim" --machine toy --plot "$work/it's.png" --tags tests/golden/rows.text >"$work/out" 2>"$work/err"
+    "$cachesim" --more --machine toy --plot "$work/it's.png" --tags tests/golden/rows.text >"$work/out" 2>"$work/err"
     check "misses are drawn: $(cat "$work/err")" [ "$(head -c 4 "$work/it's.png" | tail -c 3)" = PNG ]
     check "... beside the table" diff -q "$work/out" tests/golden/rows.table
     mkdir "$work/home"
@@ -688,7 +691,7 @@ gone() {
 interrupted() {
     local tracer=$1 what=$2 signal=$3 pid traced
     rm -f "$work/pid"
-    env --default-signal=INT,TERM,HUP "$cachesim" --tracer "$tracer" --machine toy run -- "$work/two" "$what" "$work/pid" >"$work/out" 2>"$work/err" </dev/null &
+    env --default-signal=INT,TERM,HUP "$cachesim" --more --tracer "$tracer" --machine toy run -- "$work/two" "$what" "$work/pid" >"$work/out" 2>"$work/err" </dev/null &
     pid=$!
     for _ in $(seq 600); do
         [ ! -s "$work/pid" ] || break

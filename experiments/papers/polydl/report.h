@@ -51,7 +51,7 @@ void exp_rank_print(const struct exp_rank *r, FILE *out);
  */
 void exp_rank_print_verdict(const struct exp_rank *r, FILE *out);
 
-/* Returns the verdict of convolutions on one thread, else of GEMMs: a line from malloc. */
+/* Returns the verdict of convolutions on a single thread, a line from malloc; without convolutions, of GEMMs. */
 char *exp_rank_verdict(const struct exp_rank *r);
 
 /* Prints a line for each layer: the best variant. Without times the line has the first variant of PolyDL's analysis. */
@@ -79,14 +79,14 @@ struct exp_best_row {
 struct exp_best_row exp_best_row(const struct exp_rank *r, size_t layer, enum exp_polydl_threads threads);
 
 /*
- * Returns how many times as fast as a baseline the best variant is, on one thread: the geometric mean of the n layers
+ * Returns how many times as fast as a baseline the best variant is, on a single thread: the geometric mean of the n layers
  * with both times.
  */
 double exp_best_over(const struct exp_rank *r, enum exp_polydl_baseline baseline, size_t *n);
 
 /* ---- the screen (screen.c) ---- */
 
-/* Says how fast the best variants are, and names the analysis of the best picks. untimed: why there are no times; "". */
+/* Says how fast the best variants are. untimed: the reason for missing times; "" with times. */
 void exp_best_headline(const struct exp_rank *r, const char *untimed, char *text, size_t bytes);
 
 /* Fills the screen except its last lines. */
