@@ -466,6 +466,9 @@ int exp_evidence_fit(struct exp_evidence *e, struct sim_machine *m, const char *
  */
 int exp_evidence_print(struct exp_evidence *e, const struct sim_machine *m, bool shows_rows, FILE *out);
 
+/* Says after exp_evidence_print, in a sentence, how well the simulated prefetchers fit. */
+void exp_evidence_say(const struct exp_evidence *e, char *text, size_t bytes);
+
 /* ---- machine files ---- */
 
 /* Machine files with the source of every value. */

@@ -417,6 +417,57 @@ int exp_evidence_print(struct exp_evidence *e, const struct sim_machine *m, bool
     return 0;
 }
 
+/* ---- in a sentence ---- */
+
+/* Adds the state of a target: more is better with a sign of 1, less with -1. */
+static void say_state(double x, double at_least, double aim, int sign, char *text, size_t bytes)
+{
+    if (sign * x >= sign * aim)
+        exp_say_more(text, bytes, "the aim of %.0f %% is reached", aim);
+    else
+        exp_say_more(text, bytes, "%s good enough (%.0f %%), the aim is %.0f %%",
+                     sign * x >= sign * at_least ? "this is" : "this is not", at_least, aim);
+}
+
+static void say_times(const struct exp_timed *t, char *text, size_t bytes)
+{
+    size_t n, right;
+    double percent;
+
+    exp_timed_count(t->row, t->n, &n, &right);
+    percent = n ? 100.0 * (double)right / (double)n : 0;
+    exp_say(text, bytes, "Of %zu probed lines, %.1f %% are near or not as the simulated prefetchers have it: ", n,
+            percent);
+    say_state(percent, times_target.at_least, times_target.aim, 1, text, bytes);
+    exp_say_more(text, bytes, ".");
+}
+
+static void say_counts(const struct exp_evidence *e, char *text, size_t bytes)
+{
+    const char *before = "The simulated prefetchers err by ";
+
+    *text = '\0';
+    for (unsigned q = 0; q < EXP_N_RECORDED; q++) {
+        const struct exp_comparison_choice of = { &e->counts, e->comparison, (enum exp_recorded_quantity)q, true };
+        const double median = 100 * exp_comparison_errors(&of).median;
+
+        if (q == EXP_RECORDED_L1_DEMAND)
+            continue;
+        exp_say_more(text, bytes, "%s%.1f %% in %s (median): ", before, median, exp_recorded_names[q]);
+        say_state(median, counts_target.at_least, counts_target.aim, -1, text, bytes);
+        before = "; by ";
+    }
+    exp_say_more(text, bytes, ".");
+}
+
+void exp_evidence_say(const struct exp_evidence *e, char *text, size_t bytes)
+{
+    if (e->is_timed)
+        say_times(&e->times, text, bytes);
+    else
+        say_counts(e, text, bytes);
+}
+
 /* ---- machine files with sources ---- */
 
 enum { NOTE_COLUMN = 30 };

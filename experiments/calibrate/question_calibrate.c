@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,7 +35,7 @@ enum {
 
 struct options {
     const char *machine, *patterns, *out, *results, *commit;
-    unsigned fit, hides_rows, limit;
+    unsigned fit, hides_rows, limit, more;
 };
 
 struct session {
@@ -507,6 +508,69 @@ static int work(void *session)
     return is_recorded(&s->options) ? calibrate_recorded(s) : calibrate_here(s);
 }
 
+/* ---- the screen ---- */
+
+/* Says the latencies from the nearest level to memory. */
+static void say_speeds(const struct session *s, struct exp_screen *screen)
+{
+    const struct exp_speeds *v = &s->speeds;
+    char text[512] = "";
+
+    for (size_t k = 0; k < v->n; k++)
+        exp_say_more(text, sizeof text, "%s%s %.*f",
+                     !k             ? ""
+                     : k + 1 < v->n ? ", "
+                                    : " and ",
+                     v->level[k].name, exp_screen_digits(v->level[k].latency_ns * v->clock_ghz),
+                     v->level[k].latency_ns * v->clock_ghz);
+    exp_screen_say(screen, EXP_STRONG,
+                   "A load waits, in cycles of %.2f GHz, for %s. Simulations of this computer use these numbers from "
+                   "now on.",
+                   v->clock_ghz, text);
+}
+
+static void put_speeds(const struct exp_speeds *v, struct exp_screen *screen)
+{
+    exp_screen_row(screen, "level");
+    exp_screen_cell(screen, EXP_PLAIN, "ns");
+    exp_screen_cell(screen, EXP_PLAIN, "cycles");
+    for (size_t i = 0; ctr_streams[i].name; i++)
+        exp_screen_cell(screen, EXP_PLAIN, "%s GB/s", ctr_streams[i].name);
+    for (size_t k = 0; k < v->n; k++) {
+        exp_screen_row(screen, "%s", v->level[k].name);
+        exp_screen_number(screen, EXP_PLAIN, v->level[k].latency_ns);
+        exp_screen_number(screen, EXP_PLAIN, v->level[k].latency_ns * v->clock_ghz);
+        for (size_t i = 0; ctr_streams[i].name; i++)
+            exp_screen_number(screen, EXP_PLAIN,
+                              v->level[k].bytes_per_ns[i] > 0 ? v->level[k].bytes_per_ns[i] : (double)NAN);
+    }
+}
+
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+    const bool is_here = !is_recorded(&s->options);
+    char text[512];
+
+    exp_evidence_say(&s->evidence, text, sizeof text);
+    if (is_here) {
+        exp_screen_title(screen, "Calibration of %s", s->host.cpu.name);
+        say_speeds(s, screen);
+        exp_screen_say(screen, EXP_PLAIN, "%s", text);
+        exp_screen_note(screen, "trust", "%s; %s; patterns %s", s->pinned, s->pages, s->how);
+        put_speeds(&s->speeds, screen);
+        exp_screen_open(screen, "%s/%s", s->results.path, SIM_MACHINE_FILE);
+    } else {
+        exp_screen_title(screen, "%s on %s", s->patterns, s->machine.name);
+        exp_screen_say(screen, EXP_STRONG, "%s", text);
+    }
+    if (*s->options.out)
+        exp_screen_open(screen, "%s", s->options.out);
+    if (is_here)
+        exp_screen_next(screen, "make experiment MODEL=vgg16", "simulated with these numbers");
+    exp_screen_next(screen, "MORE=1 behind this command", "a line for every pattern");
+}
+
 static void release(void *session)
 {
     struct session *s = session;
@@ -538,6 +602,7 @@ static const struct exp_option options[] = {
              "where the machine is written to, with every value's source, such as my.cfg (default: nowhere else than "
              "with the results)",
              out, ""),
+    EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS",
                "folder for results (default results); this goes to RESULTS/host/calibration/, where other programs "
                "look for it",
@@ -563,5 +628,6 @@ const struct exp_question question_calibrate = {
     .work = work,
     .write = write_files,
     .answer = answer,
+    .screen = fill_screen,
     .release = release,
 };

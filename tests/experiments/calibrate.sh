@@ -37,11 +37,11 @@ refuses_less 'rounds: 41\n' LIMIT=59
 refuses_less 'rounds: 41\n' FIT=0
 refuses "cannot write '$work/no/my.cfg'" MACHINE=spr ROWS=no "OUT=$work/no/my.cfg"
 
-succeeds MACHINE=spr ROWS=no "OUT=$work/my.cfg"
+succeeds MORE=1 MACHINE=spr ROWS=no "OUT=$work/my.cfg"
 check "what was recorded of spr: $(cat "$work/out")" grep -q '98\.[0-9] % of 5252; .*: aim reached$' "$work/out"
 check "recorded patterns leave results" [ ! -e "$work/results" ]
 check "my.cfg does not say where values are from" grep -q '^ways = 12 *# sim/machines/spr.cfg$' "$work/my.cfg"
-succeeds "MACHINE=$work/my.cfg" "PATTERNS=$times"
+succeeds MORE=1 "MACHINE=$work/my.cfg" "PATTERNS=$times"
 check "my.cfg is not spr" grep -q '98\.[0-9] % of 5252' "$work/out"
 check "no row for a pattern" grep -qE '^planes_12544 +0 +64 +200 +5 +[0-5]$' "$work/out"
 
@@ -55,7 +55,7 @@ if [ "$status" -eq 0 ]; then
     check "OUT is not the machine of the results" cmp -s "$work/host.cfg" "$dir/machine.cfg"
     check "latencies are not said to be measured" grep -qE '^latency_cycles = [0-9.]+ +# measured$' "$dir/machine.cfg"
     cat "$dir/machine.cfg" >"$work/h.cfg"
-    check "the machine cannot be simulated" "$calibrate" "MACHINE=$work/h.cfg" "PATTERNS=$dir/patterns.csv" ROWS=no >"$work/out"
+    check "the machine cannot be simulated" "$calibrate" MORE=1 "MACHINE=$work/h.cfg" "PATTERNS=$dir/patterns.csv" ROWS=no >"$work/out"
     check "what was measured is not compared: $(cat "$work/out")" grep -q '% of [0-9]*; target' "$work/out"
     host() { "$experiment" MORE=1 MODEL=tests/data/three.csv LAYERS=pointwise TIMING=0 OBSERVE=0 "RESULTS=$work/results" 2>/dev/null; }
     host >"$work/out"

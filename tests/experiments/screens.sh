@@ -64,6 +64,11 @@ screen paper paper MODEL=tests/data/three.csv TIMING=0 OBSERVE=0
 screen vyasa vyasa VARY=0
 screen polydl polydl MODEL=tests/data/blocked.csv MACHINE=toy UKR=avx512 TIMING=0 STORE=no
 
+# ---- calibrations: recorded times and counts ----
+
+screen calibrate calibrate MACHINE=spr
+screen calibrate_counts calibrate MACHINE=zen3
+
 # A pipe that closes early is no error.
 "$program" MODEL=tests/data/three.csv MACHINE=zen3 UKR=f32_16x24__avx512 "RESULTS=$work/results" "${fixed[@]}" 2>"$work/err" | head -2 >"$work/out"
 check "| head: exit status ${PIPESTATUS[0]}: $(cat "$work/err")" [ "${PIPESTATUS[0]}" -eq 0 ]

@@ -626,10 +626,12 @@ static int work(const struct course *c)
     return err || !jobs || !jobs->tasks ? err : do_tasks(c);
 }
 
-/* Tells whether the user sees a screen; with MORE=1, the user sees the whole output. */
+/* Tells whether the user sees a screen; with MORE=1, the user sees the whole output. A share of work has no answer. */
 static bool has_screen(const struct course *c)
 {
-    return c->question->screen && !number(c, "MORE") && has_results(c) && !is_launched(c);
+    const bool is_share = c->question->jobs && crew_of(c)->n_shares;
+
+    return c->question->screen && !number(c, "MORE") && !is_share && !is_launched(c);
 }
 
 static int follow(const struct course *c)
@@ -647,8 +649,12 @@ static int follow(const struct course *c)
         err = open_results(c);
     if (!err)
         err = work(c);
-    if (!err && has_results(c))
+    if (!err && has_results(c)) {
         err = finish(c, &output);
+    } else if (!err && output.own >= 0) { /* the answer of a run without results */
+        exp_output_restore(&output);
+        print_screen(c);
+    }
     exp_output_restore(&output);
     return err;
 }
