@@ -151,7 +151,7 @@ mutant "a share of a run leaves results, too" experiments/bench/course/course.c 
 mutant "sweep: the worst configuration is the best" experiments/sweep/report.c \
     's/is_better\(&sum\[i\], &sum\[best\]\)/is_better(\&sum[best], \&sum[i])/' tests/experiments/sweep.sh
 mutant "sweep: configurations in percent of themselves" experiments/sweep/report.c \
-    's/cost_of\(&sum\[i\]\) \/ cost_of\(&sum\[best\]\)/cost_of(\&sum[i]) \/ cost_of(\&sum[i])/' tests/experiments/sweep.sh
+    's/exp_sweep_cost_of\(&sum\[i\]\) \/ exp_sweep_cost_of\(&sum\[best\]\)/exp_sweep_cost_of(\&sum[i]) \/ exp_sweep_cost_of(\&sum[i])/' tests/experiments/sweep.sh
 mutant "sweep: tasks of two caches are one" experiments/sweep/jobs.c \
     's/return order \? order : strcmp\(x->setting, y->setting\);/return order;/' tests/experiments/sweep.sh
 mutant "a trace's clock: a cycle is a nanosecond" experiments/show/trace.c \

@@ -34,7 +34,7 @@ done
 "$sweep" MODEL=tests/data/three.csv MACHINE=toy VARY='L1.size=1K,2K L2.ways=2,4' "RESULTS=$results" >"$work/out" 2>"$work/err"
 status=$?
 check "sweep: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
-"$sweep" MODEL=tests/data/three.csv MACHINE=toy VARY='nc=1,2 k2=1,2' ALGO=sconv_ws MORE=1 "RESULTS=$work/tiles" >"$work/out" 2>&1
+"$sweep" MORE=1 MODEL=tests/data/three.csv MACHINE=toy VARY='nc=1,2 k2=1,2' ALGO=sconv_ws "RESULTS=$work/tiles" >"$work/out" 2>&1
 status=$?
 check "sweep of tiles: exit status $status: $(tail -1 "$work/out")" [ "$status" -eq 0 ]
 check "what more cache buys is not asked where tiles vary" grep -q 'sweep_pareto .*not drawn: the caches are of one size' "$work/out"
