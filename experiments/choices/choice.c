@@ -71,18 +71,22 @@ bool exp_choice_matters(const struct exp_choice *c, double factor)
 void exp_choice_add(struct exp_choice_sum *s, const struct exp_choice *c)
 {
     const char *why = first_why(c->cost, c->n);
+    double best;
 
     s->why = s->why ? s->why : why;
     if (why)
         return;
+    best = c->cost[exp_choice_best(c)].number;
     s->n++;
     s->n_right += exp_choice_is_right(c);
     s->n_tie += exp_choice_is_tie(c);
     s->n_chosen[c->chosen]++;
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++) {
         s->cost[i] += c->cost[i].number;
+        s->n_best[i] += c->cost[i].number <= best;
+    }
     s->chosen += c->cost[c->chosen].number;
-    s->best += c->cost[exp_choice_best(c)].number;
+    s->best += best;
 }
 
 double exp_choice_right_percent(const struct exp_choice_sum *s)

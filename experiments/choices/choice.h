@@ -50,6 +50,7 @@ struct exp_choice_sum {
     const char *why;                  /* why a choice could not be judged, the first; NULL: all are in the sums */
     size_t n, n_right, n_tie;         /* choices; right choices; choices among equal costs, all right */
     size_t n_chosen[EXP_CHOICE_MOST]; /* choices of each alternative */
+    size_t n_best[EXP_CHOICE_MOST];   /* choices where an alternative costs least, shared or alone */
     double cost[EXP_CHOICE_MOST];     /* costs if an alternative is always chosen */
     double chosen, best;              /* costs of the choices, and of the best alternatives */
 };

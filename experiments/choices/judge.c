@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "experiments/show/layers.h"
+#include "kernels/csa/csa2.h"
 #include "sim/analysis/estimate.h"
 
 /* ---- variants and yardsticks ---- */
@@ -138,6 +139,32 @@ static struct exp_choice csa_choice(const struct exp_experiment *e, const struct
     return choice;
 }
 
+/* Returns csa2's variant. */
+static size_t csa2_choice(const struct exp_experiment *e, const struct exp_case *first, enum exp_cache_state caches)
+{
+    const struct csa2_machine m = csa2_machine_of(&e->setup->machine);
+    const enum csa2_state state = caches == EXP_WARM ? CSA2_WARM : CSA2_COLD;
+    double cycles[CSA_N_SCHEDULES];
+    enum csa_schedule chosen;
+    size_t i = 0;
+
+    for (enum csa_schedule k = 0; k < CSA_N_SCHEDULES; k++)
+        cycles[k] = csa2_predict(&first->layer->problem, &first->tiling[k], e->setup->ukr, &m, state);
+    chosen = csa2_choose_schedule(cycles, &m, state);
+    while (i < EXP_N_VARIANTS - 1 && exp_case_of(e, first, exp_variants[i].algo)->algo->schedule != chosen)
+        i++;
+    return i;
+}
+
+/* Adds csa2's choice, judged by the costs of CSA's. */
+static void add_rival(struct exp_choice_sum *sum, const struct exp_judgement *v, const struct exp_choice *csa)
+{
+    struct exp_choice choice = *csa;
+
+    choice.chosen = v->by_csa2;
+    exp_choice_add(sum, &choice);
+}
+
 /* Judges a layer. All variants have been replayed, Base if possible. */
 static void judge(struct exp_judgement *v, const struct exp_experiment *e, size_t layer, const struct rec_rows *times,
                   enum exp_cache_state caches)
@@ -148,6 +175,7 @@ static void judge(struct exp_judgement *v, const struct exp_experiment *e, size_
     v->layer = first->layer;
     v->is_pointwise = conv_is_pointwise(&first->layer->problem);
     v->clock = csa_choice(e, first);
+    v->by_csa2 = csa2_choice(e, first, caches);
     v->measured = exp_ratio_none();
     for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
         v->choice[y] = v->clock;
@@ -193,6 +221,7 @@ void exp_judge_clock_of(struct exp_judge_clock *c, const struct exp_judgement *v
         if (!is_timed(&v[i]))
             continue;
         exp_choice_add(&c->sum, &v[i].clock);
+        add_rival(&c->csa2, &v[i], &v[i].clock);
         c->n_pays += exp_ratio_side(&v[i].measured) > 0;
         c->n_loses += exp_ratio_side(&v[i].measured) < 0;
         base_ns += v[i].clock.cost[v[i].clock.chosen].number * v[i].measured.value;
@@ -213,6 +242,7 @@ void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
     assert(v->clock.n == EXP_N_VARIANTS && v->clock.chosen < EXP_N_VARIANTS);
     for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
         exp_choice_add(&t->sum[y], &v->choice[y]);
+    add_rival(&t->csa2, v, &v->choice[EXP_EQ6_CYCLES]);
     exp_estimate_add(&t->base, &v->base);
     exp_estimate_add(&t->chosen, &v->estimate);
     t->n_won += v->speedup > 1;

@@ -13,6 +13,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
+#include "experiments/base/screen.h"
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/case/estimate.h"
 #include "experiments/bench/case/published.h"
@@ -92,6 +93,7 @@ struct exp_judgement {
     bool is_pointwise;
     struct exp_choice choice[EXP_N_YARDSTICKS]; /* CSA's, by its predicted cycles, judged by each yardstick */
     struct exp_choice clock;                    /* CSA's, judged by times of `make experiment`, in ns */
+    size_t by_csa2;                             /* csa2's variant */
     struct exp_ratio measured;                  /* speed-up of the choice over Base */
     struct exp_estimate base, estimate;         /* of Base, if the choice is estimated; of the choice */
     double speedup, issue_speedup;              /* estimated, base over the choice: with loads waiting, or not */
@@ -101,6 +103,7 @@ struct exp_judgement {
 
 struct exp_judge_total {
     struct exp_choice_sum sum[EXP_N_YARDSTICKS];
+    struct exp_choice_sum csa2; /* csa2's choices, by Eq. 6 */
     struct exp_estimate base, chosen;
     size_t n_won, n_pointwise, n_pointwise_won; /* estimated speed-ups above 1 */
     double max_speedup, max_pointwise_speedup;
@@ -114,8 +117,9 @@ double exp_judge_regret_percent(const struct exp_choice_sum *s);
 /* Times and estimates of the layers whose variants and Base were all timed. */
 struct exp_judge_clock {
     struct exp_choice_sum sum; /* CSA's choices, in ns; n: timed layers */
-    size_t n_pays, n_loses;    /* the choice is faster or slower than Base, with the whole interval */
-    struct exp_ratio speedup;  /* of the choices over Base, summed */
+    struct exp_choice_sum csa2;
+    size_t n_pays, n_loses;   /* the choice is faster or slower than Base, with the whole interval */
+    struct exp_ratio speedup; /* of the choices over Base, summed */
     double estimated_speedup, estimated_issue_speedup;
     struct exp_accuracy accuracy, issue_accuracy; /* of the estimates, with loads waiting or not */
 };
@@ -185,6 +189,22 @@ int exp_judge_tables_write(const struct exp_judge_report *r, const struct exp_ou
  */
 double exp_judge_quoted(const struct exp_judge_report *r, enum exp_judge_quote quote);
 double exp_judge_paper_speedup(const struct exp_judge_report *r, const struct exp_judge_model *model);
+
+/* Prints the names of the models. */
+void exp_judge_say_models(const struct exp_judge_report *r, FILE *out);
+
+/* ---- judge_screen.c ---- */
+
+/*
+ * Says whether CSA's choices are right more often than a constant: by the clock, if there are times; else by Eq. 6 with
+ * simulated loads.
+ */
+void exp_judge_say_headline(const struct exp_judge_report *r, char *text, size_t bytes);
+
+/* Fills the screen: the headline, the reasons, and a table of models, or of a model's layers. */
+void exp_judge_fill_screen(const struct exp_judge_report *r, struct exp_screen *s);
+
+/* ---- judge_print.c ---- */
 
 /* Prints the closing tables. */
 void exp_judge_report_print(const struct exp_judge_report *r, FILE *out);

@@ -172,14 +172,14 @@ static void say_percent(double percent, FILE *out)
         fprintf(out, percent < 10 ? "%.2g %%" : "%.0f %%", percent);
 }
 
-static void say_choice(const struct exp_judge_model *m, FILE *out)
+static void say_choice(const struct exp_judge_report *r, const struct exp_judge_model *m, FILE *out)
 {
-    const struct exp_choice_sum *eq6 = &m->total.sum[EXP_EQ6_CYCLES];
+    char headline[512];
 
-    fprintf(out, "CSA's choice is right in %zu of %zu layers by its own measure and costs ", eq6->n_right,
-            m->n_verdicts);
-    say_percent(exp_judge_regret_percent(eq6), out);
-    fprintf(out, " over the better schedules\n");
+    exp_judge_say_headline(r, headline, sizeof headline);
+    fprintf(out, "%s\n" EXP_LABEL "CSA's choices cost ", headline, "cost");
+    say_percent(exp_judge_regret_percent(&m->total.sum[EXP_EQ6_CYCLES]), out);
+    fprintf(out, " more by Eq. 6 than the better schedules\n");
     fprintf(out,
             EXP_LABEL "Eq. 6 with simulated loads: the cycles that loads wait, each served by L2, L3 or memory times "
                       "its latency; stores and prefetchers do not count\n",
@@ -246,11 +246,11 @@ static void say_estimates(const struct exp_judge_report *r, const struct exp_jud
     }
 }
 
-/* Names the models: all seven, or names, of many models the first seven. */
-static void say_models(const struct exp_judge_report *r, size_t n, FILE *out)
+/* Names all seven, or of many models the first seven. */
+void exp_judge_say_models(const struct exp_judge_report *r, FILE *out)
 {
     enum { MOST = 7 };
-    size_t shown = n <= MOST ? n : MOST;
+    const size_t n = r->n_models - 1, shown = n <= MOST ? n : MOST;
 
     if (r->has_whole_set)
         fprintf(out, "all %zu models", n);
@@ -258,18 +258,17 @@ static void say_models(const struct exp_judge_report *r, size_t n, FILE *out)
         fprintf(out, "%s%s", !i ? "" : i + 1 == n ? " and " : ", ", r->model[i].name);
     if (n > shown && !r->has_whole_set)
         fprintf(out, " and %zu others", n - shown);
-    fprintf(out, ": ");
 }
 
 static int say(const void *report, FILE *out)
 {
     const struct exp_judge_report *r = report;
     const struct exp_judge_model *all = &r->model[r->n_models - 1];
-    size_t n = r->n_models - 1;
 
     fprintf(out, "VERDICT for %s, ", r->machine->name);
-    say_models(r, n, out);
-    say_choice(all, out);
+    exp_judge_say_models(r, out);
+    fprintf(out, ": ");
+    say_choice(r, all, out);
     say_lines(r, all, out);
     say_clock(r, all, out);
     say_estimates(r, all, out);

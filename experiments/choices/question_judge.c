@@ -17,7 +17,7 @@
 
 struct options {
     const char *model, *layers, *input, *machine, *ukr, *core, *store, *results, *commit;
-    unsigned batch, links, cache, packs_filters, jobs;
+    unsigned batch, links, cache, packs_filters, jobs, more;
 };
 
 struct session {
@@ -205,6 +205,16 @@ static void say_kept(const void *session, FILE *out)
     exp_replay_say_kept(s->options.store, &s->replayed, out);
 }
 
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+
+    exp_judge_fill_screen(&s->report, screen);
+    exp_screen_open(screen, "%s/verdict.txt, layers.csv", s->results.path);
+    exp_screen_next(screen, "make study", "cost models by recorded times");
+    exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
+}
+
 static void release(void *session)
 {
     struct session *s = session;
@@ -216,13 +226,8 @@ static void release(void *session)
 #define OPTIONS struct options
 
 static const struct exp_option options[] = {
-    EXP_MODELS_OPTIONS,
-    EXP_MACHINE_OPTION,
-    EXP_CACHE_OPTION,
-    EXP_KERNEL_OPTIONS,
-    EXP_REPLAY_JOBS_OPTION,
-    EXP_STORE_OPTION,
-    EXP_RESULTS_OPTIONS("<machine>/judgement"),
+    EXP_MODELS_OPTIONS,     EXP_MACHINE_OPTION, EXP_CACHE_OPTION, EXP_KERNEL_OPTIONS,
+    EXP_REPLAY_JOBS_OPTION, EXP_STORE_OPTION,   EXP_MORE_OPTION,  EXP_RESULTS_OPTIONS("<machine>/judgement"),
     EXP_OPTIONS_END,
 };
 
@@ -248,5 +253,6 @@ const struct exp_question question_judge = {
     .verdict = print_verdict,
     .variables = set_variables,
     .say_kept = say_kept,
+    .screen = fill_screen,
     .release = release,
 };

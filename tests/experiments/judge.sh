@@ -28,7 +28,7 @@ refuses "two tables are called 'three'" MACHINE=toy "MODEL=tests/data/three.csv,
 run() { # run MACHINE MODEL ARGUMENTS...: succeeds; $dir is where the results are
     local machine=$1 model=$2
     shift 2
-    "$judge" "RESULTS=$work/results" "MACHINE=$machine" "MODEL=$model" "$@" >"$work/out" 2>"$work/err"
+    "$judge" "RESULTS=$work/results" "MACHINE=$machine" "MODEL=$model" MORE=1 "$@" >"$work/out" 2>"$work/err"
     status=$?
     check "$machine $model $*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 }
@@ -82,6 +82,7 @@ cp "$work/times" "$times/layers.csv"
 run power10 tests/data/three.csv
 check "times stand beside estimates" [ "$(cell models.csv measured_speedup 1)" = 0.5 ]
 check "of all layers" [ "$(cell models.csv measured_loses_layers 1)" = 3 ]
+check "the verdict begins with the choices by the clock" grep -q 'CSA chose the faster schedule in 3 of 3 layers, as often as a constant' <(tr -s '\n ' ' ' <"$dir/verdict.txt")
 check "and an estimate on the wrong side is withdrawn" grep -q 'estimated *withdrawn: .*, but 0.50 measured' "$dir/verdict.txt"
 sed 's/,cold,1,/,cold,0,/' "$work/times" >"$times/layers.csv"
 run power10 tests/data/three.csv
@@ -130,7 +131,7 @@ check "but not beside some of the layers" [ -z "$(cell models.csv paper_speedup 
 
 # The verdict names its models.
 cp tests/data/three.csv "$work/other.csv"
-"$judge" "RESULTS=$work/results" MACHINE=toy STORE=no "MODEL=tests/data/three.csv,$work/other.csv" >"$work/out" 2>"$work/err"
+"$judge" "RESULTS=$work/results" MACHINE=toy STORE=no MORE=1 "MODEL=tests/data/three.csv,$work/other.csv" >"$work/out" 2>"$work/err"
 check "the verdict does not name two models: $(grep VERDICT "$work/out")" grep -q '^VERDICT for toy, three and other: ' "$work/out"
 
 check "judge --help" bash -c "'$judge' --help | grep -q MODEL"

@@ -119,6 +119,7 @@ static void test_choice(void)
     exp_choose(&c);
     exp_choice_add(&sum, &c);
     CU_ASSERT(sum.n == 2 && sum.n_right == 1 && sum.n_chosen[0] == 1 && sum.n_chosen[1] == 1 && sum.n_tie == 0);
+    CU_ASSERT(sum.n_best[0] == 0 && sum.n_best[1] == 2);
     CU_ASSERT_DOUBLE_EQUAL(exp_choice_right_percent(&sum), 50, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(exp_choice_regret_percent(&sum), 1.5, 1e-9);
     c.cost[0] = value_none("not timed");
