@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 /* ---- schedules ---- */
 
@@ -12,13 +13,9 @@ static const enum exp_study_rule told[] = { EXP_STUDY_BY_CSA, EXP_STUDY_ALWAYS_W
 
 enum { N_TOLD = sizeof told / sizeof told[0] };
 
-struct range {
-    double low, high;
-};
+static const struct exp_study_range nothing = { INFINITY, -INFINITY };
 
-static const struct range nothing = { INFINITY, -INFINITY };
-
-static void widen(struct range *r, double x)
+static void widen(struct exp_study_range *r, double x)
 {
     r->low = fmin(r->low, x);
     r->high = fmax(r->high, x);
@@ -68,73 +65,85 @@ static void print_held_out(const struct exp_study_work *w, FILE *out)
     }
 }
 
-/* Says in how many recordings csa2 saves a tenth of a percent of the constant's time, on layers not fitted to. */
-static void say_held_out(const struct exp_study_work *w, FILE *out)
+/* Compares CSA with the constants, and csa2 with a constant on layers outside the fit. */
+static void add_recording(struct exp_study_schedules *x, const struct exp_study_work *w, size_t i)
 {
-    static const double gain_percent = 0.1;
-    size_t n = 0, n_better = 0, n_worse = 0;
+    const struct exp_study_tally csa = tally(w, i, EXP_STUDY_BY_CSA, EXP_STUDY_ALL);
+    const struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_ALL);
+    const struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_HELD_OUT);
+    const size_t n_is = tally(w, i, EXP_STUDY_ALWAYS_IS, EXP_STUDY_ALL).all.n_right;
+    const double gain = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_HELD_OUT).regret_percent - csa2.regret_percent;
 
-    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
-        struct exp_study_tally ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_HELD_OUT);
-        struct exp_study_tally csa2 = tally(w, i, EXP_STUDY_BY_CSA2, EXP_STUDY_HELD_OUT);
-        double gain = ws.regret_percent - csa2.regret_percent;
+    x->n_held_out += csa2.all.n > 0;
+    x->n_faster += csa2.all.n && gain > EXP_STUDY_GAIN_PERCENT;
+    x->n_slower += csa2.all.n && gain < -EXP_STUDY_GAIN_PERCENT;
+    if (!csa.all.n)
+        return;
+    x->n++;
+    x->n_better += csa.all.n_right > ws.all.n_right && csa.all.n_right > n_is;
+    widen(&x->csa, csa.right_percent);
+    widen(&x->ws, ws.right_percent);
+    widen(&x->second, tally(w, i, EXP_STUDY_BY_SECOND, EXP_STUDY_ALL).right_percent);
+}
 
-        n += csa2.all.n > 0;
-        n_better += csa2.all.n && gain > gain_percent;
-        n_worse += csa2.all.n && gain < -gain_percent;
-    }
-    fprintf(
-        out,
-        "\nDoes csa2? On layers that it was not fitted to, its schedules are faster than always weight stationary by "
-        "more than %.1f %% in %zu of %zu recordings, and slower by more than that in %zu. In brackets the regret.\n\n",
-        gain_percent, n_better, n, n_worse);
-    print_held_out(w, out);
+struct exp_study_schedules exp_study_schedules_of(const struct exp_study_work *w)
+{
+    struct exp_study_schedules x = { .csa = nothing, .ws = nothing, .second = nothing };
+
+    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++)
+        add_recording(&x, w, i);
+    return x;
+}
+
+char *exp_study_headline(const struct exp_study_work *w)
+{
+    const struct exp_study_schedules x = exp_study_schedules_of(w);
+    char *credit, *text;
+
+    if (!x.n)
+        return exp_format("No times of these layers are recorded, nor were any taken: nothing is known of the "
+                          "schedules.");
+    credit = x.n_better
+                 ? exp_format("chooses schedules better than a constant in %zu of %zu recordings", x.n_better, x.n)
+                 : exp_format("deserves no credit for the schedules");
+    text = exp_format("By the clock, CSA's cost model %s: CSA is right in %.0f to %.0f %% of the layers, and the "
+                      "constant rule \"always weight stationary\" in %.0f to %.0f %%.",
+                      credit, x.csa.low, x.csa.high, x.ws.low, x.ws.high);
+    free(credit);
+    return text;
 }
 
 static void say_schedules(const struct exp_study_work *w, FILE *out)
 {
-    struct range csa = nothing, ws = nothing; /* of shares of right choices, over all recordings */
-    size_t n = 0, n_better = 0;
+    const struct exp_study_schedules x = exp_study_schedules_of(w);
+    char *headline = exp_study_headline(w);
 
-    for (size_t i = 0; i < w->n_sources * CSA2_N_STATES; i++) {
-        const struct exp_study_tally by_csa = tally(w, i, EXP_STUDY_BY_CSA, EXP_STUDY_ALL);
-        const struct exp_study_tally by_ws = tally(w, i, EXP_STUDY_ALWAYS_WS, EXP_STUDY_ALL);
-        const size_t n_is = tally(w, i, EXP_STUDY_ALWAYS_IS, EXP_STUDY_ALL).all.n_right;
-
-        if (!by_csa.all.n)
-            continue;
-        n++;
-        n_better += by_csa.all.n_right > by_ws.all.n_right && by_csa.all.n_right > n_is;
-        widen(&csa, by_csa.right_percent);
-        widen(&ws, by_ws.right_percent);
-    }
-    if (!n) {
-        fprintf(out, "No times of these layers are recorded, nor were any taken: nothing is known of the schedules.\n");
+    fprintf(out, "%s\n", headline);
+    free(headline);
+    if (!x.n)
         return;
-    }
-    fprintf(out, "Does it choose the faster schedule? ");
-    if (n_better)
-        fprintf(out, "In %zu of %zu recordings it is right more often than a constant", n_better, n);
-    else
-        fprintf(out, "Not better than a constant");
     fprintf(out,
-            ": CSA is right in %.0f to %.0f %% of the layers, and \"always weight stationary\" in %.0f to %.0f %%.\n\n"
-            "Right in so many layers by the clock; in brackets the regret, the time that wrong choices cost. The last "
-            "two columns are what the recordings allow: the choice of somebody who knows what most layers of the same "
-            "shape did, and of somebody who looks at the recording's second measure. Where every shape occurs once, "
-            "the first of these is right by definition.\n\n",
-            csa.low, csa.high, ws.low, ws.high);
+            "\nRight in so many layers by the clock; in brackets the regret, the time that wrong choices cost. The "
+            "last two columns are what the recordings allow: the choice of somebody who knows what most layers of the "
+            "same shape did, and of somebody who looks at the recording's second measure. Where every shape occurs "
+            "once, the first of these is right by definition.\n\n");
     print_table(w, out);
-    say_held_out(w, out);
+    fprintf(out,
+            "\nDoes csa2? On layers that it was not fitted to, its schedules are faster than always weight stationary "
+            "by more than %.1f %% in %zu of %zu recordings, and slower by more than that in %zu. In brackets the "
+            "regret.\n\n",
+            EXP_STUDY_GAIN_PERCENT, x.n_faster, x.n_held_out, x.n_slower);
+    print_held_out(w, out);
 }
 
 /* ---- lines ---- */
 
-/* Prints an equation's prediction over the replay's count, from the lowest to the highest of machines and schedules. */
-static void say_equation(const struct exp_study_work *w, enum exp_study_equation equation, FILE *out)
+struct exp_study_range exp_study_lines_of(const struct exp_study_work *w, enum exp_study_equation equation,
+                                          struct exp_study_range *rank)
 {
-    struct range ratio = nothing, rank = nothing;
+    struct exp_study_range ratio = nothing;
 
+    *rank = nothing;
     for (size_t i = 0; i < w->n_terms * CSA_N_SCHEDULES; i++) {
         struct exp_study_agreement a = exp_study_agreement_of(&w->terms[i / CSA_N_SCHEDULES], equation,
                                                               i % CSA_N_SCHEDULES, EXP_STUDY_WITHOUT_NOTHING);
@@ -142,8 +151,15 @@ static void say_equation(const struct exp_study_work *w, enum exp_study_equation
         if (!(a.simulated > 0))
             continue;
         widen(&ratio, a.predicted / a.simulated);
-        widen(&rank, a.rank);
+        widen(rank, a.rank);
     }
+    return ratio;
+}
+
+static void say_equation(const struct exp_study_work *w, enum exp_study_equation equation, FILE *out)
+{
+    struct exp_study_range rank, ratio = exp_study_lines_of(w, equation, &rank);
+
     if (ratio.low > ratio.high)
         fprintf(out, "lines where the replay counts none");
     else
@@ -169,7 +185,7 @@ static void say_left_out(const struct exp_study_work *w, FILE *out)
     fprintf(out, "What does it leave out? Its plans through caches that differ in one thing, cycles by Eq. 6 with "
                  "simulated counts over those of the caches as they are");
     for (size_t i = 1; i < EXP_STUDY_N_LEFT_OUT; i++) {
-        struct range r = nothing;
+        struct exp_study_range r = nothing;
 
         for (size_t k = 0; k < EXP_STUDY_N_PLANNED * CSA_N_SCHEDULES; k++)
             widen(&r, exp_study_left_out_cycles(w->left_out[k / CSA_N_SCHEDULES], i, k % CSA_N_SCHEDULES));

@@ -86,6 +86,18 @@ static int answer(void *session)
     return 0;
 }
 
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+
+    exp_study_fill_screen(&s->work, screen);
+    exp_screen_open(screen, "%s/" PAGE, s->results.path);
+    if (!s->options.timing)
+        exp_screen_next(screen, "make study TIMING=1", "this computer's times, too");
+    exp_screen_next(screen, "make judge MACHINE=power10", "all schedules, by simulation");
+    exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
+}
+
 static void release(void *session)
 {
     exp_study_work_release(&((struct session *)session)->work);
@@ -121,6 +133,7 @@ static const struct exp_option options[] = {
                240, 1, 1000000),
     EXP_RULER_OPTION,
     EXP_REPLAY_JOBS_OPTION,
+    EXP_MORE_OPTION,
     EXP_RESULTS_OPTIONS("host/study"),
     EXP_OPTIONS_END,
 };
@@ -146,5 +159,6 @@ const struct exp_question question_study = {
     .work = work,
     .write = write_tables,
     .answer = answer,
+    .screen = fill_screen,
     .release = release,
 };

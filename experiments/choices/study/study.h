@@ -13,6 +13,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
+#include "experiments/base/screen.h"
 #include "experiments/base/stats.h"
 #include "experiments/base/store.h"
 #include "experiments/bench/case/algo.h"
@@ -508,7 +509,7 @@ extern const char exp_study_varied[];
 
 struct exp_study_options {
     const char *model, *layers, *input, *results, *commit;
-    unsigned batch, links, sample, timing, limit, ruler, jobs;
+    unsigned batch, links, sample, timing, limit, ruler, jobs, more;
 };
 
 /* Starts as { 0 } but for the first two. Pointers into the struct: it is not moved. */
@@ -546,6 +547,34 @@ extern const struct rec_table exp_study_choices_table, exp_study_predictions_tab
 /* Writes all tables. Returns 0, or -errno with a line in why. */
 int exp_study_tables_write(const struct exp_study_work *w, const struct exp_outdir *dir, const char *what,
                            struct exp_why *why);
+
+/* ---- answer.c, screen.c: the answer ---- */
+
+struct exp_study_range {
+    double low, high; /* low > high: empty */
+};
+
+/* A gain below this share of the time does not count. */
+#define EXP_STUDY_GAIN_PERCENT 0.1
+
+/* Schedules over the recordings: a computer and a state of the caches each. */
+struct exp_study_schedules {
+    size_t n, n_better;                     /* recordings; where CSA is right more often than both constants */
+    struct exp_study_range csa, ws, second; /* percent of right choices: CSA, always WS, the second measure */
+    size_t n_held_out, n_faster, n_slower;  /* csa2 beside always WS, on layers outside the fit */
+};
+
+struct exp_study_schedules exp_study_schedules_of(const struct exp_study_work *w);
+
+/* Returns the answer in a sentence, from malloc. */
+char *exp_study_headline(const struct exp_study_work *w);
+
+/* Returns predicted lines over replayed lines, and rank correlations, over all machines and schedules. */
+struct exp_study_range exp_study_lines_of(const struct exp_study_work *w, enum exp_study_equation equation,
+                                          struct exp_study_range *rank);
+
+/* Fills the screen: the headline, the reasons, and a table of recordings. */
+void exp_study_fill_screen(const struct exp_study_work *w, struct exp_screen *s);
 
 /* Print the answer, question by question, and whether the targets are reached. */
 void exp_study_answer_print(const struct exp_study_work *w, FILE *out);
