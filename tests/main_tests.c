@@ -102,6 +102,7 @@
     X(dnnl) \
     X(peers) \
     X(plugin_proof) \
+    X(plugin_work) \
     X(judge) \
     X(calibrate) \
     X(timing) \

@@ -364,9 +364,22 @@ static void begin_block(void)
     watcher.block->n = 0;
 }
 
+static void put_work(struct watch_block *b)
+{
+    uint64_t n[SIM_MAX_PHASES][WATCH_N_CLASSES] = { 0 };
+
+    watch_stream_take_instructions(watcher.region.stream, n);
+    for (unsigned p = 0; p < WATCH_RECORD_PHASES; p++) {
+        b->work[p] = (struct watch_work){ .macs = n[p][WATCH_FMA] + n[p][WATCH_MMA] };
+        for (int c = 0; c < WATCH_N_CLASSES; c++)
+            b->work[p].operations += c == WATCH_BRANCH ? 0 : n[p][c];
+    }
+}
+
 static void end_block(void)
 {
     begin_block();
+    put_work(watcher.block);
     watch_ring_hand_over(watcher.block, 1);
     watcher.block = NULL;
 }

@@ -67,6 +67,8 @@ static struct {
     unsigned number; /* of the next block */
     bool is_on;
     uint64_t *start; /* of as many records as a block has; behind them a page without access rights */
+    unsigned phase;
+    struct watch_work work[WATCH_RECORD_PHASES]; /* since the last block */
 } ring;
 
 /* Used by the recording code. */
@@ -76,9 +78,45 @@ uint32_t conv_recorder_what __attribute__((visibility("hidden")));
 uint8_t conv_recorder_index[64] __attribute__((visibility("hidden")));
 uint8_t conv_recorder_mask[64] __attribute__((visibility("hidden")));
 
-/* ---- handing over ---- */
+/* ---- instructions ---- */
 
 void *__real_memcpy(void *to, const void *from, size_t bytes);
+void *__real_memset(void *to, int byte, size_t bytes);
+
+/* What a run of a block of code costs (record.awk). */
+struct cost {
+    uint32_t vectors, scalars; /* instructions, without branches */
+    uint32_t macs, loop;       /* loop: of the end of a loop, 1 + the counter of the last block of the loop */
+};
+
+/* A processor foresees the end of a loop with so few rounds, and overlaps the rounds with the code around the loop. */
+enum { FEW_ROUNDS = 16 };
+
+extern uint64_t conv_recorder_counts[] __attribute__((visibility("hidden")));
+extern const struct cost conv_recorder_costs[] __attribute__((visibility("hidden")));
+extern const uint32_t conv_recorder_n_counts __attribute__((visibility("hidden")));
+
+/* Adds the work since the last call to the phase. */
+static void take_work(void)
+{
+    struct watch_work *w = &ring.work[ring.phase];
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < conv_recorder_n_counts; i++)
+        most = conv_recorder_counts[i] > most ? conv_recorder_counts[i] : most;
+    for (uint32_t i = 0; i < conv_recorder_n_counts; i++) {
+        const struct cost *c = &conv_recorder_costs[i];
+        const uint64_t n = conv_recorder_counts[i];
+
+        w->operations += n * c->vectors;
+        *(n * FEW_ROUNDS < most ? &w->serial : &w->operations) += n * c->scalars;
+        w->macs += n * c->macs;
+        w->loops += c->loop && conv_recorder_counts[c->loop - 1] > FEW_ROUNDS * n ? n : 0;
+    }
+    __real_memset(conv_recorder_counts, 0, conv_recorder_n_counts * sizeof *conv_recorder_counts);
+}
+
+/* ---- handing over ---- */
 
 /* Hands over the ring's records, as soon as the bench has read the block's earlier records; empties the ring. */
 static void hand_over(uint64_t *end)
@@ -92,6 +130,9 @@ static void hand_over(uint64_t *end)
     if (!b)
         _exit(EXIT_UNABLE);
     b->n = (uint32_t)(end - ring.start);
+    take_work();
+    __real_memcpy(b->work, ring.work, sizeof b->work);
+    __real_memset(ring.work, 0, sizeof ring.work);
     __real_memcpy(b->record, ring.start, b->n * sizeof *b->record);
     watch_ring_hand_over(b, 1);
 }
@@ -199,7 +240,6 @@ void conv_recorder_masked(void)
 
 /* The linker sends calls of the C library's functions here. The calls count as vectors. */
 void *__real_memmove(void *to, const void *from, size_t bytes);
-void *__real_memset(void *to, int byte, size_t bytes);
 void *__wrap_memcpy(void *to, const void *from, size_t bytes);
 void *__wrap_memmove(void *to, const void *from, size_t bytes);
 void *__wrap_memset(void *to, int byte, size_t bytes);
@@ -208,6 +248,7 @@ static void record_copy(const char *to, const char *from, size_t bytes)
 {
     for (size_t i = 0, n; i < bytes; i += n) {
         n = bytes - i < COPIED_BYTES ? bytes - i : COPIED_BYTES;
+        ring.work[ring.phase].operations += from ? 2 : 1;
         if (from)
             record((uintptr_t)from + i, n, 0);
         record((uintptr_t)to + i, n, 1);
@@ -314,11 +355,15 @@ void (*__wrap_signal(int number, void (*handler)(int)))(int)
 static void mark(void *of, int phase)
 {
     (void)of;
-    record(WATCH_RECORD_PHASE | ((unsigned)phase & 3), 1, 0);
+    take_work();
+    ring.phase = (unsigned)phase % WATCH_RECORD_PHASES;
+    record(WATCH_RECORD_PHASE | ring.phase, 1, 0);
 }
 
 static void begin(void)
 {
+    take_work(); /* of the preparation: forgotten */
+    __real_memset(ring.work, 0, sizeof ring.work);
     conv_recorder_next = ring.start;
     ring.is_on = true;
 }
@@ -462,6 +507,7 @@ static void run_on_stack(void)
 
     if (stack == MAP_FAILED || getcontext(&other))
         give_up("there is no memory for its stack");
+    recorder.shared->stack = (struct conv_recorder_memory){ (uintptr_t)stack, STACK_BYTES };
     other.uc_stack.ss_sp = stack;
     other.uc_stack.ss_size = STACK_BYTES;
     other.uc_link = &own;

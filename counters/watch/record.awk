@@ -2,6 +2,10 @@
 # before each instruction that touches memory: it records the address, the width, and whether that is a store, for
 # plugin_watcher.c, and changes no register and no flag. What a push, pop, call or return does to the stack is not recorded.
 #
+# Code between two jumps or labels is a block. Each block counts how often it runs (conv_recorder_counts), and so does each
+# end of a loop; a table (conv_recorder_costs) has for each of these counters: vector instructions, other instructions
+# without branches, multiply-adds among them, and for the end of a loop the counter of the loop's last block, plus 1.
+#
 # Ends with a message and status 1 at an instruction whose accesses are not known: nothing goes unseen.
 
 function stop(what) {
@@ -21,6 +25,42 @@ BEGIN {
     KEPT_RAX = "-136(%rsp)"
     KEPT_RCX = "-144(%rsp)"
     NEXT = "conv_recorder_next(%rip)"
+    n_counters = 0
+}
+
+# Holds the place of a new counter.
+function hold_counter() {
+    hold("")
+    counter_at[n_held] = n_counters
+    return n_counters++
+}
+
+# Adds an instruction to the block at hand. Begins a block.
+function count(name, text,   class) {
+    if (!has_counter)
+        current = hold_counter()
+    has_counter = 1
+    class = class_of(name, text, split_operands(text))
+    vectors[current] += class ~ /vector|fma/
+    scalars[current] += class !~ /vector|fma|branch/
+    macs[current] += class == "fma" || name ~ /^v?mul[ps][sd]$/
+}
+
+# A jump back to a label ends a loop: what follows the jump counts the loop's ends.
+function jump_back(name, label) {
+    if (label in is_label && name != "jmp")
+        ended = current + 1
+}
+
+function print_counters(   i) {
+    print "\t.bss\n\t.balign\t8\n\t.globl\tconv_recorder_counts\n\t.hidden\tconv_recorder_counts\nconv_recorder_counts:"
+    printf "\t.zero\t%d\n", 8 * n_counters + 8
+    print "\t.section\t.rodata\n\t.balign\t4\n\t.globl\tconv_recorder_costs\n\t.hidden\tconv_recorder_costs"
+    print "conv_recorder_costs:"
+    for (i = 0; i < n_counters; i++)
+        printf "\t.long\t%d, %d, %d, %d\n", vectors[i], scalars[i], macs[i], loop_of[i]
+    print "\t.long\t0, 0, 0, 0\n\t.globl\tconv_recorder_n_counts\n\t.hidden\tconv_recorder_n_counts"
+    printf "conv_recorder_n_counts:\n\t.long\t%d\n", n_counters
 }
 
 # Keeps code until it is known how many accesses there are up to the next label, jump or call (release).
@@ -37,14 +77,17 @@ function record(address, bytes, is_store) {
 # Prints what is held. The first access makes room for all accesses, so that the other accesses need not wait for each other.
 function release(   i) {
     for (i = 1; i <= n_held; i++) {
-        if (i in place_of)
+        if (i in counter_at)
+            print_count("conv_recorder_counts+" 8 * counter_at[i] "(%rip)")
+        else if (i in place_of)
             print_record(held[i], meta_of[i], place_of[i] == 1 ? 0 : 8 * (place_of[i] - 1 - n_records), \
                          place_of[i] == 1 ? 8 * n_records : 0)
         else
             print held[i]
     }
-    n_held = n_records = 0
+    n_held = n_records = has_counter = 0
     split("", place_of)
+    split("", counter_at)
 }
 
 # Puts where an access begins into memory, and has a function of plugin_watcher.c record it, which changes no register.
@@ -151,9 +194,12 @@ function watch(name, text,   n, i, at, bytes, kind) {
     sub(/[ \t].*/, "", name)
     text = substr(line, length(name) + 1)
     gsub(/[ \t]+/, "", text)
+    count(name, text)
     if (name ~ /^(stos|movs|cmps|scas|lods)[bwlq]?$/ && text !~ /,/)
         stop(line)
     watch(name, text)
+    if (name ~ /^j/)
+        jump_back(name, text)
     if (name ~ /^(j|call|ret|loop|xbegin|syscall|ud2)/)
         release()
 }
@@ -162,11 +208,20 @@ function watch(name, text,   n, i, at, bytes, kind) {
     release()
 }
 
+/^\.L[A-Za-z0-9_]+:/ {
+    is_label[substr($0, 1, index($0, ":") - 1)] = 1
+}
+
 {
     hold($0)
+    if (ended)
+        loop_of[hold_counter()] = ended
+    ended = 0
 }
 
 END {
-    if (!failed)
+    if (!failed) {
         release()
+        print_counters()
+    }
 }

@@ -6,7 +6,7 @@
 #include "kernels/plugin/conv_plugin.h"
 
 enum {
-    CONV_RECORDER_VERSION = 3,
+    CONV_RECORDER_VERSION = 4,
     CONV_RECORDER_REGIONS = 16,
     CONV_RECORDER_NAME_BYTES = 40,
     CONV_RECORDER_PLAN_BYTES = 512
@@ -29,6 +29,7 @@ struct conv_recorder {
     uint32_t n_regions;
     struct conv_plugin_shape shape; /* at this place in a page: plug-ins read the shape, and the reads are counted */
     struct conv_recorder_memory tensor[CONV_RECORDER_TENSORS]; /* where the program puts the tensors */
+    struct conv_recorder_memory stack;
     char plan[CONV_RECORDER_PLAN_BYTES];                       /* the user's */
     struct conv_recorder_region region[CONV_RECORDER_REGIONS]; /* memory with a name from the plug-in */
     char why[256];                                             /* why the program gave up; "": success */

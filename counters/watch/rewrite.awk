@@ -22,11 +22,10 @@ function refuse(why) {
 }
 
 # An instruction of the function at hand, counted.
-function count(class,   at) {
+function count(class) {
     if (!WHOLE)
         return
-    at = COUNTS + 8 * ((n_functions - 1) * n_classes + number_of[class])
-    printf "mov %%rax,%s\nmov %d,%%rax\nlea 1(%%rax),%%rax\nmov %%rax,%d\nmov %s,%%rax\n", KEPT_RAX, at, at, KEPT_RAX
+    print_count(COUNTS + 8 * ((n_functions - 1) * n_classes + number_of[class]))
 }
 
 # Records an access of the function at hand. Accesses of a function that are alike share a site.

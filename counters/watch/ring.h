@@ -5,6 +5,8 @@
  * A record holds an access: the address, below 2^48; 1 for a store; the width less 1; and the number of the
  * instruction. Many instructions share a number, so a loop repeats its numbers (record.awk). An address that no program
  * has marks the begin of a phase: the lowest bits of the address name the phase.
+ *
+ * A block also holds the work of each phase since the block before: instructions that the watched process executed.
  */
 #ifndef COUNTERS_WATCH_RING_H
 #define COUNTERS_WATCH_RING_H
@@ -24,12 +26,22 @@ enum {
     WATCH_RING_RECORDS = 1 << 14, /* of a block: both blocks fit a second level */
     WATCH_RECORD_ADDRESS_BITS = 48,
     WATCH_RECORD_MAX_BYTES = 64,
-    WATCH_RECORD_SITES = 512
+    WATCH_RECORD_SITES = 512,
+    WATCH_RECORD_PHASES = 4
+};
+
+/* Instructions of a phase, branches left out. */
+struct watch_work {
+    uint64_t operations; /* vector instructions, and frequent other instructions; the emulator's plugin: all */
+    uint64_t serial;     /* rare instructions without vectors: around loops; the emulator's plugin: none */
+    uint64_t macs;       /* multiply-adds and multiplications of floating-point numbers, part of the above */
+    uint64_t loops;      /* ends of loops of many rounds; the emulator's plugin: none */
 };
 
 struct watch_block {
     _Atomic uint32_t is_full; /* a futex: the watched process waits while 1, the reader while 0 */
     uint32_t n;               /* records; 0: no more records follow */
+    struct watch_work work[WATCH_RECORD_PHASES];
     uint64_t record[WATCH_RING_RECORDS];
 };
 

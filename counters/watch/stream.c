@@ -414,6 +414,16 @@ static void add_instructions(struct watch_stream *s, size_t rule, unsigned phase
     }
 }
 
+void watch_stream_take_instructions(struct watch_stream *s, uint64_t n[SIM_MAX_PHASES][WATCH_N_CLASSES])
+{
+    assert(s && !s->n_rules);
+    if (s->is_on)
+        add_instructions(s, NO_RULE, s->phase);
+    for (size_t i = 0; i < (size_t)SIM_MAX_PHASES * WATCH_N_CLASSES; i++)
+        n[i / WATCH_N_CLASSES][i % WATCH_N_CLASSES] += s->instructions_in[i / WATCH_N_CLASSES][i % WATCH_N_CLASSES];
+    memset(s->instructions_in, 0, sizeof s->instructions_in);
+}
+
 static void clear_outside(struct watch_stream *s)
 {
     for (struct watch_function *f = s->functions; f; f = f->next)

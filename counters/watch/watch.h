@@ -145,6 +145,9 @@ struct watch_site *watch_stream_site(struct watch_stream *s, const char *functio
 /* Returns the counters [WATCH_N_CLASSES] for instructions of the named function. */
 uint64_t *watch_stream_instructions(struct watch_stream *s, const char *function);
 
+/* Adds the instructions of an open region since the last call, by phase and class. The stream has no rules. */
+void watch_stream_take_instructions(struct watch_stream *s, uint64_t n[SIM_MAX_PHASES][WATCH_N_CLASSES]);
+
 /* Returns the count to be incremented by a watcher before every instruction that may touch memory. */
 uint64_t *watch_stream_executed(struct watch_stream *s);
 

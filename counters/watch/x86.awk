@@ -13,6 +13,12 @@ function print_record(address, what, at, room) {
     printf "\tmovq\t%s, %%rcx\n\tmovq\t%s, %%rax\n", KEPT_RCX, KEPT_RAX
 }
 
+# Prints code that adds 1 to a number in memory, and changes no register and no flag.
+function print_count(at) {
+    printf "\tmovq\t%%rax, %s\n\tmovq\t%s, %%rax\n\tleaq\t1(%%rax), %%rax\n\tmovq\t%%rax, %s\n\tmovq\t%s, %%rax\n", \
+        KEPT_RAX, at, at, KEPT_RAX
+}
+
 # Operands of an instruction, split at the commas that are outside parentheses.
 function split_operands(text,   i, c, depth, n, start) {
     n = 0; depth = 0; start = 1

@@ -301,9 +301,7 @@ const char *exp_sweep_why_no_cycles(const struct exp_sweep_case *x)
     assert(!x->why);
     if (exp_sweep_has_cores(x->config))
         return "several cores have no clock";
-    if (*x->config->setup.why_no_cycles)
-        return x->config->setup.why_no_cycles;
-    return exp_stacks_find(&x->config->setup.stacks, x->algo->name, &x->plan) ? NULL : EXP_NO_WORK_ON_RECORD;
+    return exp_plan_why_no_cycles(&x->config->setup, x->algo, &x->plan);
 }
 
 static int hand_out(const struct exp_sweep_case *x, const struct exp_pool *pool, struct sim_sink *sink,

@@ -1,17 +1,17 @@
 #include "experiments/bench/case/cycles.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "experiments/base/error.h"
 
-static const char *why_missing(const struct exp_setup *s, const struct exp_case *c)
+const char *exp_plan_why_no_cycles(const struct exp_setup *s, const struct exp_algo *a, const struct conv_plan *plan)
 {
-    if (c->simulated.why)
-        return c->simulated.why;
+    assert(s && a && plan);
     if (*s->why_no_cycles)
         return s->why_no_cycles;
-    return exp_stacks_find(&s->stacks, c->algo->name, &c->plan) ? NULL : EXP_NO_WORK_ON_RECORD;
+    return a->plugin || exp_stacks_find(&s->stacks, a->name, plan) ? NULL : EXP_NO_WORK_ON_RECORD;
 }
 
 static double sum_of(const double *x, size_t first, size_t end)
@@ -26,7 +26,7 @@ static double sum_of(const double *x, size_t first, size_t end)
 struct exp_cycles exp_cycles(const struct exp_setup *s, const struct exp_case *c)
 {
     const size_t n = c->simulated.stats.n_levels;
-    struct exp_cycles x = { .why = why_missing(s, c) };
+    struct exp_cycles x = { .why = c->simulated.why ? c->simulated.why : exp_plan_why_no_cycles(s, c->algo, &c->plan) };
 
     for (unsigned p = 0; p < CONV_N_PHASES && !x.why; p++) {
         const struct sim_cycles *of = &c->simulated.cycles[p];

@@ -26,6 +26,9 @@ struct exp_cycles {
 #define EXP_NO_WORK_ON_RECORD                                                                                          \
     "it is not known which instructions this algorithm executes with this micro-kernel, so no cycles can be simulated"
 
+/* Returns why a plan has no cycles, or NULL. */
+const char *exp_plan_why_no_cycles(const struct exp_setup *s, const struct exp_algo *a, const struct conv_plan *plan);
+
 /* Sums up the cycles of a case. */
 struct exp_cycles exp_cycles(const struct exp_setup *s, const struct exp_case *c);
 

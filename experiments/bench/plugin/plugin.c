@@ -468,14 +468,19 @@ static const char *why_not_recorded(const struct exp_plugin *p, const struct rec
 }
 
 int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *bind, bool (*is_stopped)(const void *),
-                      const void *ctx, struct sim_sink *sink, const char **why)
+                      const void *ctx, const struct exp_plugin_clock *clock, struct sim_sink *sink, const char **why)
 {
     enum { RECORDED = 100, EMULATED = 500 }; /* times the usual limit of a run: other programs may run beside */
     struct exp_plugin *p = plan->plugin.code;
     const struct recorder *r = plan->plugin.recorder;
     const struct conv_binding usual = conv_bind(&plan->layout, CONV_REPLAY_BASE);
     struct exp_recording recording = {
-        .observer = p->observer, .plan = plan, .bind = bind ? bind : &usual, .is_stopped = is_stopped, .ctx = ctx
+        .observer = p->observer,
+        .plan = plan,
+        .bind = bind ? bind : &usual,
+        .is_stopped = is_stopped,
+        .ctx = ctx,
+        .clock = clock,
     };
     struct exp_why reason = { "" };
     int err;

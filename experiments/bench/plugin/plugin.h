@@ -25,6 +25,7 @@
 #include "experiments/bench/case/algo.h"
 #include "experiments/bench/case/case.h"
 #include "sim/base/access.h"
+#include "sim/core/clock.h"
 
 struct exp_plugin;
 struct conv_plugin_shape;
@@ -167,6 +168,12 @@ int exp_plugin_compile_recorder(const char *path, const struct exp_plugin_limits
                                 bool is_function, const struct exp_recorder_kind *kind, char **program,
                                 struct exp_why *why);
 
+/* Gets the work of the plug-in's code, piece by piece, each piece after the piece's accesses. */
+struct exp_plugin_clock {
+    void (*step)(void *ctx, unsigned phase, const struct sim_work *w);
+    void *ctx;
+};
+
 struct exp_recording {
     const struct exp_recorder_kind *kind;
     const char *program, *observer, *user_plan;
@@ -175,13 +182,14 @@ struct exp_recording {
     unsigned limit_s;
     bool (*is_stopped)(const void *ctx); /* asked now and then; true: -ECANCELED or -EINTR */
     const void *ctx;
+    const struct exp_plugin_clock *clock; /* may be NULL */
 };
 
 /*
  * Runs a layer once and hands all accesses, in order, to a sink. Accesses to tensors have the tensors' tags and
  * addresses; memory that the plug-in calls "packed input" or "packed filters" has that tag; all remaining memory
  * (allocated memory and local arrays) is the workspace, CONV_IM2COL, whose pages lie in the order of the first
- * accesses. Work outside the plug-in's marks is of phase CONV_PHASE_UKR. Equal plans and equal plug-ins give equal
+ * accesses. Marks tell the phase; without marks, the code's stores (stream.h). Equal plans and equal plug-ins give equal
  * accesses. Returns 0, or with one line in why: -ENOTSUP if the plug-in refuses the layer, or does not end; -ENODATA if
  * the plug-in does something unseen; -EINTR; -ECANCELED; -ENOMEM.
  */
@@ -192,6 +200,7 @@ int exp_plugin_record(const struct exp_recording *r, struct sim_sink *sink, stru
  * as the plug-in. Thread-safe.
  */
 int exp_plugin_replay(const struct conv_plan *plan, const struct conv_binding *bind,
-                      bool (*is_stopped)(const void *ctx), const void *ctx, struct sim_sink *sink, const char **why);
+                      bool (*is_stopped)(const void *ctx), const void *ctx, const struct exp_plugin_clock *clock,
+                      struct sim_sink *sink, const char **why);
 
 #endif

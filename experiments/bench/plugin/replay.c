@@ -90,7 +90,7 @@ static bool read_blocks(struct exp_plugin_stream *s, const struct program *p)
     struct watch_block *b;
 
     for (unsigned number = 0; (b = next_block(p, number)); number++) {
-        const size_t n = b->n < WATCH_RING_RECORDS ? b->n : WATCH_RING_RECORDS;
+        const bool is_last = !b->n;
 
         if (!number)
             exp_plugin_stream_place(s, p->shared);
@@ -99,9 +99,9 @@ static bool read_blocks(struct exp_plugin_stream *s, const struct program *p)
             watch_ring_hand_over(b, 0);
             return false;
         }
-        exp_plugin_stream_records(s, b->record, n);
+        exp_plugin_stream_block(s, b);
         watch_ring_hand_over(b, 0);
-        if (!n)
+        if (is_last)
             return true;
     }
     return false;
@@ -155,7 +155,7 @@ static void prepare(struct conv_recorder *shared, const struct exp_recording *r)
 
 static int record(struct program *p, struct sim_sink *sink, struct exp_why *why)
 {
-    struct exp_plugin_stream *s = exp_plugin_stream_new(sink);
+    struct exp_plugin_stream *s = exp_plugin_stream_new(sink, p->r->clock);
     bool is_whole;
     int err;
 

@@ -13,7 +13,8 @@ enum {
     PAGE_SHIFT = 12,
     KEPT_PAGES = 64,
     LOOP_PAGES = 3,
-    ENOUGH_TIMES = 32
+    ENOUGH_TIMES = 32,
+    LEAST_MACS = 4 /* of computing code, for each store outside the output */
 };
 
 _Static_assert(1 << PAGE_SHIFT == CONV_PAGE_BYTES, "pages are the project's");
@@ -101,10 +102,13 @@ struct area {
 
 struct exp_plugin_stream {
     struct sim_sink *sink;
+    const struct exp_plugin_clock *clock; /* may be NULL */
     struct pages pages;
     struct area area[CONV_RECORDER_TENSORS + CONV_RECORDER_REGIONS];
     size_t n_areas, last;
-    uint8_t phase;                                                  /* begun by a mark */
+    uint8_t phase; /* begun by a mark, or guessed */
+    bool is_marked;
+    uint64_t stack_at, stack_bytes;
     uint64_t stored_bytes[CONV_N_TENSORS];                          /* to check that the recorded run did the work */
     uint32_t next[WATCH_RING_RECORDS];                              /* the next record of the site */
     uint32_t mark[WATCH_RING_RECORDS + 1];                          /* begins of phases; the end */
@@ -140,15 +144,15 @@ static const struct area *area_of(struct exp_plugin_stream *s, uint64_t address)
     return NULL;
 }
 
-/* Begins a phase, with the number of the plug-in's header. */
-static void begin_phase(struct exp_plugin_stream *s, unsigned phase)
+/* Returns the phase with a number of the plug-in's header. */
+static uint8_t phase_of(unsigned phase)
 {
-    static const uint8_t phases[] = { [CONV_PLUGIN_COMPUTES] = CONV_PHASE_UKR,
-                                      [CONV_PLUGIN_PACKS] = CONV_PHASE_PACK,
-                                      [CONV_PLUGIN_LOWERS] = CONV_PHASE_IM2COL,
-                                      [CONV_PLUGIN_CLEARS] = CONV_PHASE_ZERO };
+    static const uint8_t phases[WATCH_RECORD_PHASES] = { [CONV_PLUGIN_COMPUTES] = CONV_PHASE_UKR,
+                                                         [CONV_PLUGIN_PACKS] = CONV_PHASE_PACK,
+                                                         [CONV_PLUGIN_LOWERS] = CONV_PHASE_IM2COL,
+                                                         [CONV_PLUGIN_CLEARS] = CONV_PHASE_ZERO };
 
-    s->phase = phases[phase % (sizeof phases / sizeof phases[0])];
+    return phases[phase % WATCH_RECORD_PHASES];
 }
 
 static void flush_singles(struct exp_plugin_stream *s)
@@ -376,9 +380,37 @@ static size_t find_next(struct exp_plugin_stream *s, const uint64_t *record, siz
     return n_marks;
 }
 
-void exp_plugin_stream_records(struct exp_plugin_stream *s, const uint64_t *record, size_t n)
+/* Guesses the phase of a block of code without marks. */
+static void guess_phase(struct exp_plugin_stream *s, const uint64_t *record, size_t n, uint64_t macs)
 {
-    size_t n_marks = find_next(s, record, n), i = 0;
+    size_t n_scratch = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (watch_record_is_store(record[i])) {
+            const uint64_t address = watch_record_address(record[i]);
+            const struct area *area = area_of(s, address);
+
+            n_scratch += (!area || area->tag != CONV_OUTPUT) && address - s->stack_at >= s->stack_bytes;
+        }
+    }
+    s->phase = LEAST_MACS * n_scratch > macs ? CONV_PHASE_PACK : CONV_PHASE_UKR;
+}
+
+/* Hands on the work of a block, whose accesses were handed on. */
+static void hand_on_work(const struct exp_plugin_stream *s, const struct watch_work work[WATCH_RECORD_PHASES])
+{
+    for (unsigned p = 0; p < WATCH_RECORD_PHASES && s->clock; p++) {
+        const struct sim_work w = { (double)work[p].operations, (double)work[p].serial, (double)work[p].macs,
+                                    (double)work[p].loops };
+
+        if (w.operations + w.serial_operations > 0)
+            s->clock->step(s->clock->ctx, s->is_marked ? phase_of(p) : s->phase, &w);
+    }
+}
+
+static void hand_on_records(struct exp_plugin_stream *s, const uint64_t *record, size_t n, size_t n_marks)
+{
+    size_t i = 0;
 
     for (;;) {
         const size_t end = n_marks ? s->mark[--n_marks] : n;
@@ -392,19 +424,33 @@ void exp_plugin_stream_records(struct exp_plugin_stream *s, const uint64_t *reco
         }
         if (i == n)
             break;
-        begin_phase(s, (unsigned)record[i++] % 4);
+        s->phase = phase_of((unsigned)record[i++]);
     }
     flush_singles(s);
 }
 
+void exp_plugin_stream_block(struct exp_plugin_stream *s, const struct watch_block *b)
+{
+    const size_t n = b->n < WATCH_RING_RECORDS ? b->n : WATCH_RING_RECORDS, n_marks = find_next(s, b->record, n);
+
+    if (n_marks && !s->is_marked)
+        s->phase = phase_of(CONV_PLUGIN_COMPUTES);
+    s->is_marked = s->is_marked || n_marks;
+    if (!s->is_marked)
+        guess_phase(s, b->record, n, b->work[CONV_PLUGIN_COMPUTES].macs);
+    hand_on_records(s, b->record, n, n_marks);
+    hand_on_work(s, b->work);
+}
+
 /* ---- the whole ---- */
 
-struct exp_plugin_stream *exp_plugin_stream_new(struct sim_sink *sink)
+struct exp_plugin_stream *exp_plugin_stream_new(struct sim_sink *sink, const struct exp_plugin_clock *clock)
 {
     struct exp_plugin_stream *s = exp_new(1, sizeof *s);
 
     s->sink = sink;
-    begin_phase(s, CONV_PLUGIN_COMPUTES);
+    s->clock = clock;
+    s->phase = phase_of(CONV_PLUGIN_COMPUTES);
     return s;
 }
 
@@ -422,6 +468,8 @@ void exp_plugin_stream_place(struct exp_plugin_stream *s, const struct conv_reco
     for (size_t t = 0; t < CONV_RECORDER_TENSORS; t++)
         s->area[s->n_areas++] =
             (struct area){ shared->tensor[t].at, shared->tensor[t].bytes, shared->tensor[t].at, tags[t] };
+    s->stack_at = shared->stack.at;
+    s->stack_bytes = shared->stack.bytes;
     for (size_t i = 0; i < shared->n_regions && i < CONV_RECORDER_REGIONS; i++) {
         const struct conv_recorder_region *g = &shared->region[i];
 

@@ -71,14 +71,23 @@ static bool has_stopped(const void *pool)
     return pool && exp_pool_stopped(pool);
 }
 
+static void step_clocks(void *ctx, unsigned phase, const struct sim_work *w)
+{
+    const struct exp_replay_plan *r = ctx;
+
+    for (size_t i = 0; i < r->n_clocks; i++)
+        sim_clock_step(&r->clock[i], phase, w);
+}
+
 static int replay_outside(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions)
 {
+    const struct exp_plugin_clock clock = { step_clocks, (void *)r };
     const char *why;
     const struct sim_issue *i = r->issue;
 
     if (i->mac_rows && i->mac_columns) /* the least number: full outer products */
         *mac_instructions = (uint64_t)(conv_macs(&r->plan->problem) / (i->mac_rows * i->mac_columns));
-    return exp_plugin_replay(r->plan, r->bind, has_stopped, r->pool, sink, r->why ? r->why : &why);
+    return exp_plugin_replay(r->plan, r->bind, has_stopped, r->pool, &clock, sink, r->why ? r->why : &why);
 }
 
 int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions)
@@ -468,12 +477,19 @@ static void accept_both(struct sim_sink *self, const struct sim_run *run, size_t
     sim_emit(b->to[1], run, n_runs, n_times);
 }
 
+static void step_clock(void *clock, unsigned phase, const struct sim_work *w)
+{
+    sim_clock_step(clock, phase, w);
+}
+
 /* Runs a plug-in once for all its simulations. */
 static int record_once(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
                        const struct exp_pool *pool)
 {
     struct sim_hierarchy *alone = s->alone ? s->alone : s->h;
     struct both both = { { accept_both }, { sim_hierarchy_sink(s->h), sim_hierarchy_sink(alone) } };
+    const struct exp_plugin_clock clock = { step_clock, &s->clock };
+    const bool has_clock = !sim_clock_why_not(s->machine);
     int err;
 
     if (c->why_refused) {
@@ -483,7 +499,10 @@ static int record_once(struct exp_case *c, struct simulations *s, const struct c
     c->simulated.mac_instructions = 0;
     sim_hierarchy_clear_stats(s->h);
     sim_hierarchy_clear_stats(alone);
-    err = exp_plugin_replay(&c->plan, bind, has_stopped, pool, s->alone ? &both.sink : both.to[0], &c->simulated.why);
+    sim_clock_init(&s->clock, s->machine, s->h);
+    err = exp_plugin_replay(&c->plan, bind, has_stopped, pool, has_clock ? &clock : NULL,
+                            s->alone ? &both.sink : both.to[0], &c->simulated.why);
+    exp_replay_cycles(c->simulated.cycles, &s->clock);
     if (!err)
         err = sim_hierarchy_error(s->h);
     return err ? err : sim_hierarchy_error(alone);

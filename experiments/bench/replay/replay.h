@@ -19,7 +19,7 @@ struct exp_replay_plan {
     const struct conv_plan *plan;
     const struct sim_issue *issue;  /* of the machine: the shape of a multiply-add */
     const struct conv_stack *stack; /* accesses of compiled code to the stack; NULL: not replayed */
-    struct sim_clock *clock;        /* [n_clocks]: receive every step's time, of a replay with a stack */
+    struct sim_clock *clock; /* [n_clocks]: receive every step's time, of a replay with a stack or of a plug-in */
     size_t n_clocks;
     const struct conv_binding *bind;        /* addresses of the tensors; NULL: from CONV_REPLAY_BASE on */
     const struct conv_after *after;         /* operation fused behind the plan; NULL: nothing */
