@@ -225,6 +225,7 @@ static void fill_variant(const struct exp_report *r, const struct exp_total *t, 
                                        .why_no_cycles = t->of[M_simulated_cycles].why,
                                        .speedup = t->speedup,
                                        .part = t->part,
+                                       .is_plugin = exp_algo_find(t->algo)->plugin,
                                        .why_not_others = why_not_others(r, t),
                                        .layer = exp_new(r->e->model->n_layers, sizeof *x->layer) };
     for (size_t i = 0; i < r->e->n_cases; i++) {

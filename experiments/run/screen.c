@@ -24,13 +24,24 @@ struct subject {
 static struct exp_ratio ratio_of(const struct subject *s, const struct exp_verdict_variant *x)
 {
     if (s->measure == M_measured_time_ns)
-        return verdict_is_compared(x) ? x->speedup : x->part;
+        return verdict_speedup(x);
     return (struct exp_ratio){ verdict_estimate(s->v, x, s->measure), (double)NAN, (double)NAN, (double)NAN };
 }
 
 static bool is_whole(const struct subject *s, const struct exp_verdict_variant *x)
 {
-    return s->measure != M_measured_time_ns || verdict_is_compared(x);
+    return s->measure != M_measured_time_ns ? verdict_count_known(s->v, x, s->measure) == s->v->n_layers
+                                            : verdict_is_compared(x);
+}
+
+/* Says ", in the 1 of 4 layers that it does" of a variant that does some. */
+static void say_part(const struct subject *s, const struct exp_verdict_variant *x, char *text, size_t bytes)
+{
+    if (!is_whole(s, x))
+        exp_say_more(text, bytes, ", in the %zu of %zu layers that it does",
+                     s->measure == M_measured_time_ns ? verdict_count_compared(s->v, x)
+                                                      : verdict_count_known(s->v, x, s->measure),
+                     s->v->n_layers);
 }
 
 static bool has_any(const struct exp_verdict *v, enum measure m)
@@ -146,9 +157,7 @@ static void say_best(const struct subject *s, struct exp_screen *screen)
         exp_say_more(text, sizeof text, "is %.2f times as fast%s%s: ", r.value, exp_ratio_side(&r) < 0 ? "" : " as ",
                      exp_ratio_side(&r) < 0 ? "" : v->reference.label);
     say_totals(s, s->best, text, sizeof text);
-    if (!is_whole(s, s->best))
-        exp_say_more(text, sizeof text, ", in the %zu of %zu layers that it does", verdict_count_compared(v, s->best),
-                     v->n_layers);
+    say_part(s, s->best, text, sizeof text);
     exp_say_more(text, sizeof text, ". ");
     if (is_timed && exp_ratio_side(&r) == 0)
         exp_say_more(text, sizeof text, "The spread of the times holds 1: the difference is not certain. ");
@@ -173,6 +182,7 @@ static void say_others(const struct subject *s, struct exp_screen *screen)
         exp_say(text, sizeof text, "%s: %.2fx, ", x->label,
                 s->measure == M_simulated_misses_at ? 1 / r.value : r.value);
         say_totals(s, x, text, sizeof text);
+        say_part(s, x, text, sizeof text);
         if (s->measure == M_measured_time_ns) {
             exp_say_more(text, sizeof text, "; ");
             say_layers(s->v, x, text, sizeof text);
@@ -197,21 +207,24 @@ static void say_missing(const struct subject *s, struct exp_screen *screen)
 
 /* ---- notes ---- */
 
-/* Says the largest difference between two variants' simulated cycles. */
-static void say_simulated_why(const struct subject *s, char *text, size_t bytes)
+/* Says the largest difference between the simulated cycles of a variant and of the reference. */
+static void say_simulated_why(const struct subject *s, const struct exp_verdict_variant *x, char *text, size_t bytes)
 {
     static const char *const names[EXP_N_CLOCK_PARTS] = {
         "computing",        "packing instructions", "calls", "waiting for L2", "waiting for L3", "waiting for memory",
         "waiting for TLBs", "waiting for stores"
     };
-    const double whole = verdict_sum(s->v, &s->v->reference, M_simulated_cycles);
+    const struct exp_verdict *v = s->v;
+    const double whole = verdict_sum_where(v, x, M_simulated_cycles, &v->reference, M_simulated_cycles);
     size_t most = 0;
     double largest = 0;
 
     for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++) {
         const enum measure part = (enum measure)(M_simulated_computing_cycles + i);
-        const double saved =
-            100 * (verdict_sum(s->v, &s->v->reference, part) - verdict_sum(s->v, s->best, part)) / whole;
+        const double saved = 100 *
+                             (verdict_sum_where(v, x, M_simulated_cycles, &v->reference, part) -
+                              verdict_sum_where(v, x, M_simulated_cycles, x, part)) /
+                             whole;
 
         if (fabs(saved) > fabs(largest)) {
             largest = saved;
@@ -220,8 +233,22 @@ static void say_simulated_why(const struct subject *s, char *text, size_t bytes)
     }
     if (fabs(largest) >= 1)
         exp_say(text, bytes, "by simulation, %s cost%s %s %s than %s: %.0f %% of %s's cycles", names[most],
-                most == EXP_PART_CALLS || most == EXP_PART_PACKING ? "" : "s", s->best->name,
-                largest > 0 ? "less" : "more", s->v->reference.name, fabs(largest), s->v->reference.name);
+                most == EXP_PART_CALLS || most == EXP_PART_PACKING ? "" : "s", x->name, largest > 0 ? "less" : "more",
+                v->reference.name, fabs(largest), v->reference.name);
+}
+
+/* Says why of the fastest plug-in, unless the plug-in is the best variant. */
+static void say_plugin_why(const struct subject *s, struct exp_screen *screen)
+{
+    const struct exp_verdict_variant *x = NULL;
+    char text[512] = "";
+
+    for (size_t i = s->n_shown; i-- > 0;)
+        x = s->shown[i]->is_plugin && verdict_has_cycles(s->v, s->shown[i]) ? s->shown[i] : x;
+    if (!x || x == s->best)
+        return;
+    say_simulated_why(s, x, text, sizeof text);
+    exp_screen_note(screen, "why", "%s", text);
 }
 
 static void say_why(const struct subject *s, struct exp_screen *screen)
@@ -239,8 +266,9 @@ static void say_why(const struct subject *s, struct exp_screen *screen)
             "of %s's",
             v->reference.name, its_packing, s->best->name, packing, kernels, v->reference.name);
     else if (verdict_has_cycles(v, s->best))
-        say_simulated_why(s, text, sizeof text);
+        say_simulated_why(s, s->best, text, sizeof text);
     exp_screen_note(screen, "why", "%s", text);
+    say_plugin_why(s, screen);
 }
 
 /* Says each level's misses beside the reference's. */
@@ -316,7 +344,8 @@ static void say_simulation(const struct subject *s, struct exp_screen *screen)
     char text[512] = "";
 
     if (s->measure == M_measured_time_ns && verdict_has_cycles(v, s->best)) {
-        const double simulated = verdict_estimate(v, s->best, M_simulated_cycles), measured = s->best->speedup.value;
+        const double simulated = verdict_estimate(v, s->best, M_simulated_cycles),
+                     measured = verdict_speedup(s->best).value;
 
         exp_say(text, sizeof text, "cycles say %.2fx", simulated);
         if (!isnan(measured) && (simulated - 1) * (measured - 1) < 0)

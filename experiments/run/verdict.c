@@ -180,7 +180,7 @@ static void say_checked(const struct exp_verdict *v, const struct exp_verdict_va
     const char *how = cycles == M_simulated_cycles ? "simulated" : "estimated";
 
     fprintf(out, EXP_LABEL, how);
-    exp_accuracy_say(&a, how, verdict_estimate(v, x, cycles), estimate_words(cycles), x->speedup, out);
+    exp_accuracy_say(&a, how, verdict_estimate(v, x, cycles), estimate_words(cycles), verdict_speedup(x), out);
     fprintf(out, "\n");
 }
 
@@ -224,9 +224,17 @@ static void say_cycles_errors(const struct exp_verdict *v, FILE *out)
     fputs(".\n", out);
 }
 
-static double clock_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t part)
+/* Sums a measure of `of` over the layers in which x and the reference have simulated cycles. */
+static double clock_sum(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                        const struct exp_verdict_variant *of, enum measure q)
 {
-    return 100 * verdict_sum(v, x, (enum measure)part) / verdict_sum(v, x, M_simulated_cycles);
+    return verdict_sum_where(v, x, M_simulated_cycles, of, q);
+}
+
+static double clock_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                            const struct exp_verdict_variant *of, size_t part)
+{
+    return 100 * clock_sum(v, x, of, (enum measure)part) / clock_sum(v, x, of, M_simulated_cycles);
 }
 
 /* Names a part of the cycles; a level has the machine's own name. */
@@ -259,27 +267,29 @@ static void say_greatest(const struct exp_verdict *v, double value[EXP_N_CLOCK_P
     }
 }
 
-/* Says the largest parts of a variant's cycles. */
-static void say_parts_of_clock(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
+/* Says the largest parts of the cycles of `of`, in the layers of x. */
+static void say_parts_of_clock(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                               const struct exp_verdict_variant *of, FILE *out)
 {
     double percent[EXP_N_CLOCK_PARTS];
 
     for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++)
-        percent[i] = clock_percent(v, x, M_simulated_computing_cycles + i);
-    fprintf(out, "%s", x->name);
+        percent[i] = clock_percent(v, x, of, M_simulated_computing_cycles + i);
+    fprintf(out, "%s", of->name);
     say_greatest(v, percent, ": ", out);
 }
 
 /* Says where a variant takes fewer cycles than the reference, and where more. */
 static void say_differences(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
-    const double whole = verdict_sum(v, &v->reference, M_simulated_cycles), sum = verdict_sum(v, x, M_simulated_cycles);
+    const double whole = clock_sum(v, x, &v->reference, M_simulated_cycles),
+                 sum = clock_sum(v, x, x, M_simulated_cycles);
     double fewer[EXP_N_CLOCK_PARTS], more[EXP_N_CLOCK_PARTS];
 
     for (size_t i = 0; i < EXP_N_CLOCK_PARTS; i++) {
         const enum measure part = (enum measure)(M_simulated_computing_cycles + i);
 
-        more[i] = 100 * (verdict_sum(v, x, part) - verdict_sum(v, &v->reference, part)) / whole;
+        more[i] = 100 * (clock_sum(v, x, x, part) - clock_sum(v, x, &v->reference, part)) / whole;
         fewer[i] = -more[i];
     }
     fprintf(out, "%s takes %.0f %% %s simulated cycles than %s", x->name, fabs(100 * (sum / whole - 1)),
@@ -299,23 +309,30 @@ static void say_why(const struct exp_verdict *v, const struct exp_verdict_varian
     fprintf(out,
             "%.0f %% of %s's cycles are im2col, packing and clearing, of which it waits for memory %.0f %%; %.0f %% of "
             "%s's. ",
-            clock_percent(v, base, M_simulated_around_cycles), base->name,
-            100 * verdict_sum(v, base, M_simulated_around_memory_cycles) /
-                fmax(1, verdict_sum(v, base, M_simulated_around_cycles)),
-            clock_percent(v, x, M_simulated_around_cycles), x->name);
-    say_parts_of_clock(v, base, out);
+            clock_percent(v, x, base, M_simulated_around_cycles), base->name,
+            100 * clock_sum(v, x, base, M_simulated_around_memory_cycles) /
+                fmax(1, clock_sum(v, x, base, M_simulated_around_cycles)),
+            clock_percent(v, x, x, M_simulated_around_cycles), x->name);
+    say_parts_of_clock(v, x, base, out);
     fprintf(out, "; ");
-    say_parts_of_clock(v, x, out);
+    say_parts_of_clock(v, x, x, out);
     fprintf(out, "\n");
 }
 
 static void say_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
+    const size_t n = verdict_count_known(v, x, M_simulated_cycles);
+    char part[64] = "";
+
+    if (n < v->n_layers)
+        exp_say(part, sizeof part, ", in %zu of %zu layers", n, v->n_layers);
     if (verdict_is_checked(v, x))
         say_checked(v, x, M_simulated_cycles, out);
     else
-        fprintf(out, EXP_LABEL "%.2f %s; unproven, see below\n", "simulated",
-                verdict_estimate(v, x, M_simulated_cycles), estimate_words(M_simulated_cycles));
+        fprintf(out, EXP_LABEL "%.2f %s%s; unproven, see below\n", "simulated",
+                verdict_estimate(v, x, M_simulated_cycles), estimate_words(M_simulated_cycles), part);
+    if (n < v->n_layers && x->why_no_cycles)
+        fprintf(out, EXP_LABEL "the others have no cycles: %s\n", "simulated", x->why_no_cycles);
     say_why(v, x, out);
 }
 

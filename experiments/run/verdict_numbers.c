@@ -23,20 +23,44 @@ double verdict_percent(const struct exp_verdict *v, const struct exp_verdict_var
     return 100 * verdict_sum(v, x, part) / verdict_sum(v, x, M_measured_steps_ns);
 }
 
-double verdict_to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure q)
-{
-    return verdict_sum(v, x, q) / verdict_sum(v, &v->reference, q);
-}
-
 double verdict_layer_to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t layer,
                                   enum measure q)
 {
     return x->layer[layer].of[q].number / v->reference.layer[layer].of[q].number;
 }
 
+double verdict_sum_where(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure known,
+                         const struct exp_verdict_variant *of, enum measure q)
+{
+    double sum = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        sum += isnan(verdict_layer_to_reference(v, x, l, known)) ? 0 : of->layer[l].of[q].number;
+    return sum;
+}
+
+size_t verdict_count_known(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure q)
+{
+    size_t n = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++)
+        n += isnan(verdict_layer_to_reference(v, x, l, q)) ? 0 : 1;
+    return n;
+}
+
+double verdict_to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure q)
+{
+    return verdict_sum_where(v, x, q, x, q) / verdict_sum_where(v, x, q, &v->reference, q);
+}
+
 bool verdict_is_compared(const struct exp_verdict_variant *x)
 {
     return !isnan(x->speedup.value);
+}
+
+struct exp_ratio verdict_speedup(const struct exp_verdict_variant *x)
+{
+    return verdict_is_compared(x) ? x->speedup : x->part;
 }
 
 size_t verdict_extreme_layer(const struct exp_verdict *v, const struct exp_verdict_variant *x, int sign)
@@ -78,29 +102,15 @@ enum measure verdict_misses_of(const struct verdict_view *view, size_t level)
     return (enum measure)(view->misses + level);
 }
 
-/* Tells whether a layer was simulated for a variant and for the reference. */
-static bool has_misses(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t layer)
-{
-    return v->n_levels && !isnan(verdict_layer_to_reference(v, x, layer, M_simulated_misses_at));
-}
-
 size_t verdict_count_simulated(const struct exp_verdict *v, const struct exp_verdict_variant *x)
 {
-    size_t n = 0;
-
-    for (size_t l = 0; l < v->n_layers; l++)
-        n += has_misses(v, x, l);
-    return n;
+    return v->n_levels ? verdict_count_known(v, x, M_simulated_misses_at) : 0;
 }
 
 double verdict_sum_beside(const struct exp_verdict *v, const struct exp_verdict_variant *x,
                           const struct exp_verdict_variant *of, enum measure q)
 {
-    double sum = 0;
-
-    for (size_t l = 0; l < v->n_layers; l++)
-        sum += has_misses(v, x, l) ? of->layer[l].of[q].number : 0;
-    return sum;
+    return v->n_levels ? verdict_sum_where(v, x, M_simulated_misses_at, of, q) : 0;
 }
 
 double verdict_percent_of_loads(const struct exp_verdict *v, const struct exp_verdict_variant *x,
@@ -122,7 +132,7 @@ bool verdict_has_clock(const struct exp_verdict *v)
 
 bool verdict_has_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x)
 {
-    return !isnan(verdict_to_reference(v, x, M_simulated_cycles));
+    return verdict_has_clock(v) && !isnan(verdict_to_reference(v, x, M_simulated_cycles));
 }
 
 double verdict_estimate(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure cycles)
@@ -161,5 +171,5 @@ bool verdict_is_simulated(const struct exp_verdict *v, const struct exp_verdict_
 
 bool verdict_is_checked(const struct exp_verdict *v, const struct exp_verdict_variant *x)
 {
-    return verdict_is_compared(x) && !v->why_no_check;
+    return isfinite(verdict_speedup(x).value) && !v->why_no_check;
 }

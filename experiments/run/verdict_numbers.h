@@ -20,13 +20,24 @@ double verdict_sum(const struct exp_verdict *v, const struct exp_verdict_variant
 double verdict_layer_percent(const struct exp_verdict_layer *x, enum measure part);
 double verdict_percent(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure part);
 
-/* Return a measure divided by the reference's: of all layers, of a layer. */
+/*
+ * Sums a measure of `of` over the layers in which x and the reference have the measure `known`; counts layers in which
+ * both have a measure.
+ */
+double verdict_sum_where(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure known,
+                         const struct exp_verdict_variant *of, enum measure q);
+size_t verdict_count_known(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure q);
+
+/* Return a measure divided by the reference's: of the layers in which both have the measure; of a layer. */
 double verdict_to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure q);
 double verdict_layer_to_reference(const struct exp_verdict *v, const struct exp_verdict_variant *x, size_t layer,
                                   enum measure q);
 
 /* Tells whether the whole model was timed against the reference. */
 bool verdict_is_compared(const struct exp_verdict_variant *x);
+
+/* Returns the measured speed-up of the whole model, or else of the timed layers. */
+struct exp_ratio verdict_speedup(const struct exp_verdict_variant *x);
 
 /* Returns the layer with the least (sign -1) or greatest (1) speed-up; n_layers without a speed-up. */
 size_t verdict_extreme_layer(const struct exp_verdict *v, const struct exp_verdict_variant *x, int sign);
@@ -53,7 +64,7 @@ double verdict_percent_of_loads(const struct exp_verdict *v, const struct exp_ve
 bool verdict_has_estimates(const struct exp_verdict *v);
 bool verdict_has_clock(const struct exp_verdict *v);
 
-/* Tells whether a variant has simulated cycles beside the reference. */
+/* Tells whether a variant has simulated cycles beside the reference, in some layer. */
 bool verdict_has_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x);
 
 /* Returns the speed-up by simulated or estimated cycles. */

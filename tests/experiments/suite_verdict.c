@@ -443,6 +443,10 @@ static void test_why(void)
          "No time has confirmed these simulated cycles: another computer was timed.", NULL);
     r.layer[1][0].of[M_simulated_cycles].number = unknown;
     r.variant[1].why_no_cycles = "nobody counted its instructions";
+    says(&r.v, 100, "2.00 by simulated cycles, in 2 of 3 layers; unproven",
+         "simulated the others have no cycles: nobody counted its instructions", "computing 75 %", NULL);
+    for (size_t l = 1; l < 3; l++)
+        r.layer[1][l].of[M_simulated_cycles].number = unknown;
     says(&r.v, 100, "simulated not available: nobody counted its instructions", NULL);
     r.base[0].of[M_simulated_cycles].number = unknown;
     says(&r.v, 100, "1.00 if all loads hit the first level", NULL);
