@@ -18,6 +18,6 @@ mix(c, i, k) = k == 2 ? int("0x".c[2 * i:2 * i + 1]) : (int("0x".c[2 * i:2 * i +
 bar_colour(b, k) = sprintf("#%02x%02x%02x", mix(colour_of(word(bars, b)), 1, k), mix(colour_of(word(bars, b)), 2, k), mix(colour_of(word(bars, b)), 3, k))
 title_text = sprintf("%s: missing lines per 1000 multiply-adds, layer by layer (%s)", model, layer_text); panel_title(p) = word(class_levels, p)
 value_title(p) = "missing lines /\n1000 macs"
-eval legend_of_bars; dummy = legend("chosen by CSA", "black", dot) + legend("light: compulsory, middle: capacity, dark: conflict", dark, only_text)
+eval legend_of_bars; dummy = legend("chosen by CSA", "black", dot) + legend("from below: compulsory, capacity, conflict", dark, only_text)
 dummy = note("Simulated: ".machine.", ".simulator.". A fully associative LRU cache of the same size would not have the conflict misses. ".slot_note)
 load figures."/bars.gp"

@@ -1,5 +1,5 @@
 # question Which tensor's lines miss in each level, and why?
-# caption A row per tensor: compulsory misses (light) cannot be avoided, capacity misses (dark) ask for smaller tiles, conflict misses (red) for another layout
+# caption A row per tensor: compulsory misses cannot be avoided, capacity misses ask for smaller tiles, conflict misses for another layout
 # draws classes.csv: misses of algo: $plain_algos
 # hint CLASSES=3c makes some
 # slots layers.csv: layer_index layer $shape_columns
