@@ -1,8 +1,28 @@
 # CSV files in the shell tests: columns are chosen by their names, never by their places. Sourced.
 # shellcheck shell=bash
 
-csv_rows() { # csv_rows CSV: without comments; commas in quotes become semicolons, so that a comma ends a field
-    grep -v '^#' "$1" | sed -E ':a; s/^(([^"]*"[^"]*")*[^"]*"[^",]*),/\1;/; ta'
+# csv_rows CSV: without comments; commas in quotes become semicolons, so that a comma ends a field. The last column
+# why_missing is taken off: each empty cell with a reason there is "not available: <reason>".
+csv_rows() {
+    grep -v '^#' "$1" | sed -E ':a; s/^(([^"]*"[^"]*")*[^"]*"[^",]*),/\1;/; ta' | awk -F, -v OFS=, '
+        function fill(word, reason, i, n) {
+            n = sub(/[*]$/, "", word) ? length(word) : 0
+            for (i in name)
+                if ($i == "" && (n ? substr(name[i], 1, n) == word : name[i] == word)) $i = "not available: " reason
+        }
+        NR == 1 { explains = $NF == "why_missing"; for (i = 1; i < NF; i++) name[i] = $i }
+        explains {
+            text = NR == 1 ? "" : $NF
+            NF--
+            gsub(/^"|"$/, "", text)
+            n = split(text, part, / [|] /)
+            for (k = 1; k <= n; k++) {
+                at = index(part[k], ": ")
+                n_words = split(substr(part[k], 1, at - 1), word, /[+]/)
+                for (j = 1; j <= n_words; j++) fill(word[j], substr(part[k], at + 2))
+            }
+        }
+        { print }'
 }
 
 # columns CSV NAME...: the named columns of every row, blanks between; the header is left out. A value with quotes and

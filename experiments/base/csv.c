@@ -8,12 +8,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "experiments/base/schema.h"
 #include "experiments/base/text.h"
+
+/* A cell of the row that is being written. */
+struct cell {
+    bool is_empty;
+    size_t reason; /* the number of the reason, from 1 on; 0: none */
+};
 
 struct exp_csv {
     FILE *out;
-    char *path;
+    char *folder, *path;
     struct exp_csv_file file;
+    struct cell *cell; /* [file.n_columns]; NULL: the file has no column of reasons */
+    char **reason;     /* [n_reasons] the different reasons of the row */
+    size_t n_reasons;
     size_t next; /* the column of the next cell */
     uint64_t n_rows;
     bool has_names; /* the line of column names is out */
@@ -21,17 +31,42 @@ struct exp_csv {
     struct exp_why why;
 };
 
-static const struct exp_csv_column *column_at(const struct exp_csv_file *file, size_t i)
+#define BETWEEN_REASONS " | "
+
+static const struct exp_csv_column why_column = { EXP_CSV_WHY, "",
+                                                  "why cells of the row are empty: columns: reason" BETWEEN_REASONS
+                                                  "columns: reason; name_* stands for all empty cells "
+                                                  "of columns whose names begin so",
+                                                  "" };
+
+size_t exp_csv_n_columns(const struct exp_csv_file *file)
 {
-    return (const void *)((const char *)file->column + i * file->stride_bytes);
+    size_t i = 0;
+
+    while (i < file->n_columns && !exp_csv_kind_at(file, i).may_be_missing)
+        i++;
+    return file->n_columns + (i < file->n_columns);
+}
+
+const struct exp_csv_column *exp_csv_column_at(const struct exp_csv_file *file, size_t i)
+{
+    return i < file->n_columns ? (const void *)((const char *)file->column + i * file->stride_bytes) : &why_column;
+}
+
+struct exp_csv_kind exp_csv_kind_at(const struct exp_csv_file *file, size_t i)
+{
+    return file->kind && i < file->n_columns ? file->kind(exp_csv_column_at(file, i))
+                                             : (struct exp_csv_kind){ "string", false };
 }
 
 struct exp_csv *exp_csv_begin(const struct exp_outdir *dir, const struct exp_csv_file *file, const char *what)
 {
     struct exp_csv *c = exp_new(1, sizeof *c);
 
+    c->folder = exp_copy_text(dir->path);
     c->path = exp_outdir_file(dir, file->name);
     c->file = *file;
+    c->cell = exp_csv_n_columns(file) > file->n_columns ? exp_new(file->n_columns, sizeof *c->cell) : NULL;
     errno = 0;
     c->out = file->n_columns ? fopen(c->path, "w") : NULL;
     if (!file->n_columns)
@@ -100,8 +135,10 @@ static void put_field(struct exp_csv *c, const char *text)
 
 static void put_names(struct exp_csv *c)
 {
-    for (size_t i = 0; i < c->file.n_columns; i++) {
-        const struct exp_csv_column *k = column_at(&c->file, i);
+    const size_t n = exp_csv_n_columns(&c->file);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct exp_csv_column *k = exp_csv_column_at(&c->file, i);
 
         put(c, "# column %s%s%s%s: ", k->name, *k->unit ? " [" : "", k->unit, *k->unit ? "]" : "");
         put_one_line(c, k->description);
@@ -109,9 +146,9 @@ static void put_names(struct exp_csv *c)
         put_one_line(c, k->source);
         put(c, *k->source ? ")\n" : "\n");
     }
-    for (size_t i = 0; i < c->file.n_columns; i++) {
+    for (size_t i = 0; i < n; i++) {
         put(c, i ? "," : "");
-        put_field(c, column_at(&c->file, i)->name);
+        put_field(c, exp_csv_column_at(&c->file, i)->name);
     }
     put(c, "\n");
     c->has_names = true;
@@ -149,6 +186,8 @@ void exp_csv_string(struct exp_csv *csv, const char *value)
     assert(csv);
     if (!begin_cell(csv))
         return;
+    if (csv->cell)
+        csv->cell[csv->next - 1].is_empty = !*value;
     if (csv->file.n_columns == 1 && !*value)
         put(csv, "\"\""); /* a lone empty field would read as an empty line */
     else
@@ -170,7 +209,7 @@ void exp_csv_double(struct exp_csv *csv, double value)
     if (!begin_cell(csv))
         return;
     if (!isfinite(value)) {
-        slip(csv, "not a finite number", column_at(&csv->file, csv->next - 1)->name);
+        slip(csv, "not a finite number", exp_csv_column_at(&csv->file, csv->next - 1)->name);
         return;
     }
     for (int digits = 15; digits <= 17; digits++) {
@@ -181,28 +220,115 @@ void exp_csv_double(struct exp_csv *csv, double value)
     put(csv, "%s", text);
 }
 
+/* ---- reasons at the end of a row ---- */
+
 char exp_csv_plain(char c)
 {
-    static const char marks[] = ",\"\n\r\t", plain[] = ";'   ";
+    static const char marks[] = ",\"|\n\r\t", plain[] = ";'/   ";
     const char *mark = c ? strchr(marks, c) : NULL;
 
     return mark ? plain[mark - marks] : c;
 }
 
+/* Returns the number of a reason of the row, from 1 on. Takes over the text. */
+static size_t reason_number(struct exp_csv *c, char *text)
+{
+    for (size_t i = 0; i < c->n_reasons; i++) {
+        if (!strcmp(c->reason[i], text)) {
+            free(text);
+            return i + 1;
+        }
+    }
+    *(char **)exp_append(&c->reason, &c->n_reasons, sizeof *c->reason) = text;
+    return c->n_reasons;
+}
+
 void exp_csv_missing(struct exp_csv *csv, const char *reason)
 {
-    char *text = exp_format("not available: %s", *reason ? reason : "no reason given");
+    char *text = exp_copy_text(*reason ? reason : "no reason given");
 
+    assert(csv->cell);
     for (char *c = text; *c; c++)
         *c = exp_csv_plain(*c);
     exp_text_clean(text);
-    exp_csv_string(csv, text);
+    exp_csv_string(csv, "");
+    csv->cell[csv->next - 1] = (struct cell){ true, reason_number(csv, text) };
+}
+
+static bool begins_so(const struct exp_csv *c, size_t i, const char *begin, size_t length)
+{
+    return !strncmp(exp_csv_column_at(&c->file, i)->name, begin, length);
+}
+
+/* Tells whether at least two cells are empty in columns whose names begin so, all of them for this reason. */
+static bool stands_for_all(const struct exp_csv *c, const char *begin, size_t length, size_t reason)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->file.n_columns; i++) {
+        if (!c->cell[i].is_empty || !begins_so(c, i, begin, length))
+            continue;
+        if (c->cell[i].reason != reason)
+            return false;
+        n++;
+    }
+    return n > 1;
+}
+
+/* Returns the length of the shortest beginning of a column's name that stands for columns; 0: none does. */
+static size_t shortest_beginning(const struct exp_csv *c, const char *name, size_t reason)
+{
+    for (const char *mark = strchr(name, '_'); mark; mark = strchr(mark + 1, '_')) {
+        const size_t length = (size_t)(mark + 1 - name);
+
+        if (stands_for_all(c, name, length, reason))
+            return length;
+    }
+    return 0;
+}
+
+/* Prints the columns that are empty for a reason, joined by '+'. */
+static void print_columns(const struct exp_csv *c, size_t reason, FILE *out)
+{
+    const char *name = "", *mark = "";
+    size_t length = 0;
+
+    for (size_t i = 0; i < c->file.n_columns; i++) {
+        if (c->cell[i].reason != reason || (length && begins_so(c, i, name, length)))
+            continue;
+        name = exp_csv_column_at(&c->file, i)->name;
+        length = shortest_beginning(c, name, reason);
+        fprintf(out, "%s%.*s%s", mark, (int)(length ? length : strlen(name)), name, length ? "*" : "");
+        mark = "+";
+    }
+}
+
+static void put_reasons(struct exp_csv *c)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = exp_memory_open(&text, &bytes);
+
+    for (size_t r = 0; r < c->n_reasons; r++) {
+        fputs(r ? BETWEEN_REASONS : "", out);
+        print_columns(c, r + 1, out);
+        fprintf(out, ": %s", c->reason[r]);
+        free(c->reason[r]);
+    }
+    c->n_reasons = 0;
+    fclose(out);
+    put(c, ",");
+    put_field(c, text);
     free(text);
 }
 
 void exp_csv_end_row(struct exp_csv *csv)
 {
     assert(csv->next == csv->file.n_columns);
+    if (csv->cell) {
+        put_reasons(csv);
+        memset(csv->cell, 0, csv->file.n_columns * sizeof *csv->cell);
+    }
     put(csv, "\n");
     csv->next = 0;
     csv->n_rows += !csv->err;
@@ -231,8 +357,11 @@ int exp_csv_close(struct exp_csv *csv, struct exp_why *why)
     errno = 0;
     if (csv->out && fclose(csv->out) && !csv->err)
         failed_write(csv);
-    err = csv->err ? exp_fail(why, csv->err, "%s", csv->why.text) : 0;
+    err = csv->err ? exp_fail(why, csv->err, "%s", csv->why.text) : exp_schema_add(csv->folder, &csv->file, why);
+    free(csv->folder);
     free(csv->path);
+    free(csv->cell);
+    free(csv->reason);
     free(csv);
     return err;
 }
@@ -241,8 +370,8 @@ void exp_csv_document(const struct exp_csv_file *file, FILE *out)
 {
     assert(file && out);
     fprintf(out, "\n#### %s\n\n| column | unit | meaning | source |\n|---|---|---|---|\n", file->name);
-    for (size_t i = 0; i < file->n_columns; i++) {
-        const struct exp_csv_column *c = column_at(file, i);
+    for (size_t i = 0; i < exp_csv_n_columns(file); i++) {
+        const struct exp_csv_column *c = exp_csv_column_at(file, i);
 
         fprintf(out, "| `%s` | %s | %s | %s |\n", c->name, c->unit, c->description, c->source);
     }
@@ -454,6 +583,62 @@ static int read_rows(struct parser *p)
     return 0;
 }
 
+/* ---- the column of reasons ---- */
+
+/* Fills the empty cells that a word names: a column, or the beginning of columns and '*'. */
+static void fill_cells(struct exp_table *t, char **field, const char *word, size_t length, char *said)
+{
+    const bool is_begin = length && word[length - 1] == '*';
+
+    for (size_t i = 0; i < t->n_columns; i++) {
+        if (!*field[i] && !strncmp(t->column[i], word, length - is_begin) && (is_begin || !t->column[i][length]))
+            field[i] = said;
+    }
+}
+
+/* Fills the empty cells of a row with the reasons of a text. Returns whether the text is one of reasons. */
+static bool fill_row(struct exp_table *t, char **field, const char *text)
+{
+    while (*text) {
+        const char *reason = strstr(text, ": "), *end;
+        char *said;
+
+        if (!reason)
+            return false;
+        end = strstr(reason + 2, BETWEEN_REASONS);
+        end = end ? end : reason + strlen(reason);
+        said = exp_format(EXP_CSV_MISSING "%.*s", (int)(end - reason - 2), reason + 2);
+        *(char **)exp_append(&t->reason, &t->n_reasons, sizeof *t->reason) = said;
+        for (const char *word = text; word < reason; word++) {
+            size_t length = strcspn(word, "+:");
+
+            fill_cells(t, field, word, length, said);
+            word += length;
+        }
+        text = end + (*end ? strlen(BETWEEN_REASONS) : 0);
+    }
+    return true;
+}
+
+/* Takes the column of reasons off, if the file has one. p->field: the fields of all rows. */
+static int take_reasons(struct parser *p)
+{
+    struct exp_table *t = p->t;
+    const size_t n = t->n_columns;
+
+    if (strcmp(t->column[n - 1], EXP_CSV_WHY) != 0 || n == 1)
+        return 0;
+    t->n_columns--;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        char **field = p->field + row * t->n_columns, *text = p->field[row * n + n - 1];
+
+        memmove(field, p->field + row * n, t->n_columns * sizeof *field);
+        if (!fill_row(t, field, text))
+            return fail(p, t->line[row], EXP_CSV_WHY " does not read 'columns: reason'", text);
+    }
+    return 0;
+}
+
 /* Takes over t->path and t->text, which holds text_bytes and a terminating NUL. */
 static int parse(struct exp_table *t, size_t text_bytes, struct exp_why *why)
 {
@@ -465,6 +650,8 @@ static int parse(struct exp_table *t, size_t text_bytes, struct exp_why *why)
         err = read_header(&p);
     if (!err)
         err = read_rows(&p);
+    if (!err)
+        err = take_reasons(&p);
     if (err)
         free(p.field);
     else
@@ -507,6 +694,9 @@ void exp_table_release(struct exp_table *t)
     free(t->column);
     free(t->field);
     free(t->line);
+    for (size_t i = 0; i < t->n_reasons; i++)
+        free(t->reason[i]);
+    free(t->reason);
     *t = (struct exp_table){ 0 };
 }
 

@@ -3,8 +3,14 @@
  *
  *     # experiment: vgg16 on clx4208          exp_csv_header(), any number, before the first row
  *     # column time_ns [ns]: median ...       one per column, from the table of columns
- *     model,layer,time_ns
- *     vgg16,conv1_1,123456                    rec_put() of record.h, which writes a cell for each column
+ *     model,layer,time_ns,why_missing
+ *     vgg16,conv1_1,123456,                   rec_put() of record.h, which writes a cell for each column
+ *     vgg16,conv1_2,,time_ns: TIMING=0 was asked for
+ *
+ * A number column holds numbers or nothing. The last column, why_missing, says why cells of the row are empty: "columns:
+ * reason | columns: reason". Columns are joined by '+'; "measured_*" stands for all empty cells of columns whose names
+ * begin with measured_. A file without columns that may be missing has no such column. exp_table_read() puts the
+ * reasons back into the cells. columns.json beside the files describes all columns for programs.
  *
  * The first failed write or slip (a NaN, a header behind a row) makes every later call do nothing; exp_csv_close()
  * reports the slip. The file is written in place: write inside an exp_outdir, so that no half-written file is ever
@@ -13,12 +19,20 @@
 #ifndef EXPERIMENTS_BASE_CSV_H
 #define EXPERIMENTS_BASE_CSV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "experiments/base/error.h"
 #include "experiments/base/outdir.h"
+
+/* The column of reasons, and the description of all files of a folder. */
+#define EXP_CSV_WHY "why_missing"
+#define EXP_CSV_SCHEMA "columns.json"
+
+/* The beginning of a cell that exp_table_read() fills with a reason; earlier versions wrote such cells. */
+#define EXP_CSV_MISSING "not available: "
 
 struct exp_csv_column {
     const char *name;
@@ -27,19 +41,25 @@ struct exp_csv_column {
     const char *source;      /* origin of the numbers; "" if obvious */
 };
 
+/* What the cells of a column hold. */
+struct exp_csv_kind {
+    const char *type; /* Table Schema's word: string, number, integer or boolean (0 or 1) */
+    bool may_be_missing;
+};
+
 /* A file of a result directory and its columns: this one record writes and documents the file. */
 struct exp_csv_file {
     const char *name;
     const struct exp_csv_column *column; /* the first column */
     size_t n_columns;
     size_t stride_bytes; /* from one column to the next: columns may be parts of larger structs */
+    struct exp_csv_kind (*kind)(const struct exp_csv_column *column); /* NULL: strings that are never missing */
 };
 
-/* The record of a file whose columns are an array. */
-#define EXP_CSV_FILE(name, columns)                                                                                    \
-    {                                                                                                                  \
-        name, columns, sizeof(columns) / sizeof(columns)[0], sizeof(columns)[0]                                        \
-    }
+/* The columns as written, why_missing included. */
+size_t exp_csv_n_columns(const struct exp_csv_file *file);
+const struct exp_csv_column *exp_csv_column_at(const struct exp_csv_file *file, size_t i);
+struct exp_csv_kind exp_csv_kind_at(const struct exp_csv_file *file, size_t i);
 
 struct exp_csv;
 
@@ -58,15 +78,16 @@ void exp_csv_string(struct exp_csv *csv, const char *value);
 void exp_csv_u64(struct exp_csv *csv, uint64_t value);
 void exp_csv_double(struct exp_csv *csv, double value); /* finite; reads back as the same double */
 /*
- * Writes a missing number: "not available: <reason>". Commas become semicolons, double quotes single quotes and line
- * breaks blanks, so that the cell needs no quotes and every comma of the line ends a field.
+ * Writes an empty cell, and notes the reason for the end of the row. Commas become semicolons, double quotes single
+ * quotes, bars slashes and line breaks blanks: every comma of the line ends a field, every bar ends a reason. The
+ * column may be missing (struct exp_csv_kind).
  */
 char exp_csv_plain(char c); /* the replacement of a character */
 void exp_csv_missing(struct exp_csv *csv, const char *reason);
 void exp_csv_end_row(struct exp_csv *csv);
 
 /*
- * Writes all buffered data to the disk, closes and frees. Returns 0; -ENOSPC, -EIO, ... of the first failed write;
+ * Writes all buffered data to the disk, adds the file to columns.json, closes and frees. Returns 0; -ENOSPC, -EIO, ... of the first failed write;
  * -EINVAL for the first slip of the caller. why gets one line. csv may be NULL.
  */
 int exp_csv_close(struct exp_csv *csv, struct exp_why *why);
@@ -83,6 +104,8 @@ void exp_csv_document(const struct exp_csv_file *file, FILE *out);
  * without a name or named twice, a row with more or fewer fields than the header, text after a closing quote, a quote
  * inside an unquoted field, a quote left open, NUL bytes, UTF-16.
  *
+ * A last column why_missing is taken off: each empty cell with a reason holds "not available: <reason>".
+ *
  * Every error is one line "path:line: problem, value". Rows and columns are numbered from 0, lines from 1.
  */
 
@@ -94,6 +117,8 @@ struct exp_table {
     char **field;   /* [n_rows][n_columns], never NULL */
     unsigned *line; /* [n_rows] where each row starts */
     unsigned header_line;
+    char **reason; /* [n_reasons] the texts of cells that were empty */
+    size_t n_reasons;
 };
 
 /*

@@ -8,7 +8,18 @@
 
 #include "experiments/base/text.h"
 
-static const char not_available[] = "not available: "; /* as exp_csv_missing writes it */
+static const char not_available[] = EXP_CSV_MISSING;
+
+struct exp_csv_kind rec_kind(const struct exp_csv_column *column)
+{
+    static const char *const type[] = {
+        [REC_NUMBER] = "number", [REC_DOUBLE] = "number", [REC_U64] = "integer", [REC_U32] = "integer",
+        [REC_BOOL] = "boolean",  [REC_TEXT] = "string",   [REC_CHARS] = "string"
+    };
+    const struct rec_field *f = (const void *)column;
+
+    return (struct exp_csv_kind){ f->is_whole ? "integer" : type[f->type], f->missing != REC_NEVER };
+}
 
 const struct rec_field *rec_field_at(const struct rec_table *t, size_t i)
 {
@@ -62,7 +73,7 @@ void rec_table_with_texts(struct rec_table *to, const struct rec_table *t, size_
                                                         .bytes = sizeof(char *) };
         }
     }
-    to->file = (struct exp_csv_file){ t->file.name, &field->column, n_fields, sizeof *field };
+    to->file = (struct exp_csv_file){ t->file.name, &field->column, n_fields, sizeof *field, rec_kind };
     to->row_bytes = t->row_bytes + n * sizeof(char *);
 }
 

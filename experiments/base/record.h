@@ -111,8 +111,11 @@ struct rec_table {
 /* A table whose fields are an array. */
 #define REC_TABLE(name, fields, row)                                                                                   \
     {                                                                                                                  \
-        { name, &(fields)[0].column, sizeof(fields) / sizeof(fields)[0], sizeof(fields)[0] }, sizeof(row)              \
+        { name, &(fields)[0].column, sizeof(fields) / sizeof(fields)[0], sizeof(fields)[0], rec_kind }, sizeof(row)    \
     }
+
+/* Returns what a column holds that is part of a struct rec_field. */
+struct exp_csv_kind rec_kind(const struct exp_csv_column *column);
 
 /* Returns field i of the table's file.n_columns; the field of the member at an offset, which the table must have. */
 const struct rec_field *rec_field_at(const struct rec_table *t, size_t i);

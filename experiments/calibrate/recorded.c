@@ -70,9 +70,9 @@ static const struct rec_field fields[] = {
 
 /* The parts are read, and never written. */
 static const struct rec_table all_columns = REC_TABLE("patterns.csv", fields, ROW);
-const struct rec_table exp_counting_table = {
-    { "patterns.csv", &fields[0].column, sizeof fields / sizeof *fields - N_PARTS, sizeof *fields }, sizeof(ROW)
-};
+const struct rec_table exp_counting_table = { { "patterns.csv", &fields[0].column,
+                                                sizeof fields / sizeof *fields - N_PARTS, sizeof *fields, rec_kind },
+                                              sizeof(ROW) };
 
 /* The parts of a compared quantity, in files without a column for the quantity. */
 static const enum part parts_of[EXP_N_RECORDED][MAX_PARTS + 1] = {

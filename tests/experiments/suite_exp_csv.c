@@ -19,11 +19,17 @@ static const struct exp_csv_column columns[] = {
     { "time_ns", "ns", "median", "clock,\nmonotonic" },
 };
 
-static const struct exp_csv_file all_columns = EXP_CSV_FILE("t.csv", columns);
-static const struct exp_csv_file one_column = { "t.csv", columns, 1, sizeof *columns };
-static const struct exp_csv_file no_columns = { "t.csv", columns, 0, sizeof *columns };
-static const struct exp_csv_file full_disk = EXP_CSV_FILE("full", columns);
-static const struct exp_csv_file every_second = { "t.csv", columns, 2, 2 * sizeof *columns };
+/* All columns but the first may be missing. */
+static struct exp_csv_kind kind_of(const struct exp_csv_column *c)
+{
+    return (struct exp_csv_kind){ c == columns ? "string" : "number", c != columns };
+}
+
+static const struct exp_csv_file all_columns = { "t.csv", columns, COUNT(columns), sizeof *columns, kind_of };
+static const struct exp_csv_file one_column = { "t.csv", columns, 1, sizeof *columns, NULL };
+static const struct exp_csv_file no_columns = { "t.csv", columns, 0, sizeof *columns, NULL };
+static const struct exp_csv_file full_disk = { "full", columns, COUNT(columns), sizeof *columns, NULL };
+static const struct exp_csv_file every_second = { "t.csv", columns, 2, 2 * sizeof *columns, NULL };
 
 /* In a scratch folder, as the writer spells temporary names. */
 static const char *temp_path(void)
@@ -53,10 +59,12 @@ static void test_exact_text(void)
                                "# column layer: name of the layer\n"
                                "# column loads: load instructions (simulated)\n"
                                "# column time_ns [ns]: median (clock, monotonic)\n"
-                               "layer,loads,time_ns\n"
-                               "conv1_1,18446744073709551615,0.1\n"
-                               "\"a, \"\"b\"\"\",,not available: no PMU; none\n"
-                               "\"#1\",not available: refused,1e+300\n";
+                               "# column why_missing: why cells of the row are empty: columns: reason | columns: "
+                               "reason; name_* stands for all empty cells of columns whose names begin so\n"
+                               "layer,loads,time_ns,why_missing\n"
+                               "conv1_1,18446744073709551615,0.1,\n"
+                               "\"a, \"\"b\"\"\",,,loads: refused | time_ns: no PMU; none\n"
+                               "\"#1\",,1e+300,loads: refused\n";
     const char *path = temp_path();
     struct exp_csv *csv = begin(scratch_path("."), &all_columns);
     char text[1024] = "";
@@ -67,7 +75,7 @@ static void test_exact_text(void)
     exp_csv_header(csv, "two", "a\nb");
     write_row(csv, "conv1_1", UINT64_MAX, 0.1);
     exp_csv_string(csv, "a, \"b\"");
-    exp_csv_string(csv, "");
+    exp_csv_missing(csv, "refused");
     exp_csv_missing(csv, "no PMU, none");
     exp_csv_end_row(csv);
     exp_csv_string(csv, "#1");

@@ -45,6 +45,13 @@ static const struct reading readings[] = {
     { "a,b\n1,#2\n", 2, 1, "1|#2" },
     { "\"a,1\",b\n1,\"2\"", 2, 1, "1|2" },
     { "a\n", 1, 0, "" },
+    { "a,b,why_missing\n1,2,\n,4,\n,,a: x; y: z | b: w\n", 2, 3, "1|2||4|not available: x; y: z|not available: w" },
+    { "a,a_b,a_c,d,why_missing\n1,,,,a_*+d+e: no\n,,,,a_c: yes | a*: no\n", 4, 2,
+      "1|not available: no|not available: no|not available: no|"
+      "not available: no|not available: no|not available: yes|" },
+    { "a,why_missing,b\n,a: x,\n", 3, 1, "|a: x|" },
+    { "a,b,why_missing\n1,2,a: x\n,,*: x\n,,+:: y\n", 2, 3, "1|2|not available: x|not available: x||" },
+    { "why_missing\nx\n", 1, 1, "x" },
 };
 
 static void join_fields(const struct exp_table *t, char *out, size_t bytes)
@@ -97,6 +104,8 @@ static const struct refusal refusals[] = {
     { "\xff\xfe"
       "a",
       "t.csv:1: the text is in UTF-16, save it as UTF-8: iconv -f UTF-16 -t UTF-8" },
+    { "a,why_missing\n1,x\n", "t.csv:2: why_missing does not read 'columns: reason', 'x'" },
+    { "a,why_missing\n1,\n,a: x | y\n", "t.csv:3: why_missing does not read 'columns: reason', 'a: x | y'" },
     { "a,b\n\"x\ny\",2\n1\n", "t.csv:4: b, missing (the row has 1 fields, the header 2)" },
 };
 
@@ -260,8 +269,8 @@ static void test_number_messages(void)
 /* Every prefix and every single-byte damage of a valid table: an error or a consistent table, never a crash. */
 static void test_damaged(void)
 {
-    static const char text[] = "# c\r\na,\"b\"\"\",c\n1,\"x,\ny\",3\n\"4\",,6\n";
-    static const char junk[] = { '"', ',', '\n', '\r', '#', ' ', 'x', '\0' };
+    static const char text[] = "# c\r\na,\"b\"\"\",c,why_missing\n1,\"x,\ny\",3,\n\"4\",,,a+c: no | *: yes\n";
+    static const char junk[] = { '"', ',', '\n', '\r', '#', ' ', 'x', '\0', ':', '|', '+', '*' };
 
     for (unsigned round = 0; round < test_rounds(2000); round++) {
         struct exp_table t;
@@ -276,7 +285,7 @@ static void test_damaged(void)
             test_check(*why.text, "round %u: an error without a line", round);
         } else {
             for (size_t i = 0; i < t.n_rows * t.n_columns; i++)
-                test_check(strlen(t.field[i]) < sizeof text, "round %u: field %zu", round, i);
+                test_check(strlen(t.field[i]) < sizeof text + strlen(EXP_CSV_MISSING), "round %u: field %zu", round, i);
         }
         exp_table_release(&t);
     }
