@@ -34,9 +34,8 @@ struct exp_csv {
 #define BETWEEN_REASONS " | "
 
 static const struct exp_csv_column why_column = { EXP_CSV_WHY, "",
-                                                  "why cells of the row are empty: columns: reason" BETWEEN_REASONS
-                                                  "columns: reason; name_* stands for all empty cells "
-                                                  "of columns whose names begin so",
+                                                  "why cells are empty: columns joined by +, a colon, the reason; a "
+                                                  "bar divides reasons; x_* stands for names with x_",
                                                   "" };
 
 size_t exp_csv_n_columns(const struct exp_csv_file *file)
@@ -113,12 +112,12 @@ static void put_one_line(struct exp_csv *c, const char *text)
         put(c, "%c", *text == '\n' || *text == '\r' ? ' ' : *text);
 }
 
-/* Quotes what the reader would otherwise take for something else: see csv.h. */
+/* Quotes what a reader would otherwise take for something else: see csv.h. To pandas, any '#' begins a comment. */
 static bool needs_quotes(const char *text)
 {
     size_t length = strlen(text);
 
-    return strpbrk(text, ",\"\r\n") || *text == '#' || exp_text_blank(text) || exp_text_trimmed(text, length) < length;
+    return strpbrk(text, ",\"\r\n#") || exp_text_blank(text) || exp_text_trimmed(text, length) < length;
 }
 
 static void put_field(struct exp_csv *c, const char *text)

@@ -43,7 +43,7 @@ FILENAME ~ /published/ {
         models[++n] = $1
     }
     time[$1, $2] = $(column["measured_time_ns"]) + 0
-    estimate[$1, $2] = $(column["simulated_speedup"]) + 0 # "not available: ..." is 0
+    estimate[$1, $2] = $(column["simulated_speedup"]) + 0 # an empty cell is 0
     if (!estimate[$1, $2])
         estimate[$1, $2] = $(column["estimated_speedup"]) + 0
 }

@@ -632,19 +632,25 @@ static void put_memory(struct exp_csv *csv, const struct row_at *at)
 /* A file: the loops over rows, within the loop over algorithms. */
 struct file {
     const struct rec_table *table;
+    const char *row; /* the meaning of one row */
     void (*put)(struct exp_csv *csv, const struct row_at *at);
     int n_variants; /* the first n_variants variants */
     bool views, steps, levels;
 };
 
 static const struct file files[] = {
-    { &net_network_table, put_network, 2, false, false, false },
-    { &net_nodes_table, put_node, 1, false, true, false },
-    { &net_sequence_table, put_sequence, 1, true, true, true },
-    { &net_variants_table, put_variant, NET_N_VARIANTS, true, false, true },
-    { &net_kinds_table, put_kind, 2, false, true, true },
-    { &net_skipped_table, put_skipped, 1, false, false, false },
-    { &net_memory_table, put_memory, 1, false, false, false },
+    { &net_network_table, "one algorithm, the whole network, fused or not", put_network, 2, false, false, false },
+    { &net_nodes_table, "one step, with one algorithm", put_node, 1, false, true, false },
+    { &net_sequence_table, "lines of one tensor, or of all, into one level, in one step with one algorithm",
+      put_sequence, 1, true, true, true },
+    { &net_variants_table, "lines of the whole network into one level, in one variant with one algorithm", put_variant,
+      NET_N_VARIANTS, true, false, true },
+    { &net_kinds_table,
+      "one operator at one level, with one algorithm; numbers of the operator, not of a level, stand in its first row "
+      "only",
+      put_kind, 2, false, true, true },
+    { &net_skipped_table, "one node that is no step of its own", put_skipped, 1, false, false, false },
+    { &net_memory_table, "one tensor, with one algorithm", put_memory, 1, false, false, false },
 };
 
 /* Goes over the views, steps and levels of a variant. */
@@ -666,6 +672,7 @@ static int write_file(const struct file *f, const struct net_study *s, const str
 {
     struct exp_csv *csv = exp_csv_begin(dir, &f->table->file, what);
 
+    exp_csv_header(csv, "one row", "%s", f->row);
     for (size_t a = 0; a < s->n_algos; a++) {
         for (int v = 0; v < f->n_variants; v++)
             put_all(csv, f,

@@ -527,9 +527,9 @@ static int write_tables(void *session)
 
 static void print_tables(const struct session *s)
 {
-    static const char *const files[] = { "verdict.txt",     "layers.csv",  "model.csv",   "levels.csv",
-                                         "traffic.csv",     "classes.csv", "samples.csv", "picks.csv",
-                                         "prefetchers.csv", "machine.cfg", "host.txt",    EXP_TRACE_FILE };
+    static const char *const files[] = { "verdict.txt",  "layers.csv",  "model.csv", "levels.csv",      "traffic.csv",
+                                         "classes.csv",  "samples.csv", "picks.csv", "prefetchers.csv", "facts.csv",
+                                         EXP_CSV_SCHEMA, "machine.cfg", "host.txt",  EXP_TRACE_FILE };
 
     const struct exp_counts_source source = counts_of(s);
 
@@ -838,7 +838,7 @@ const struct exp_question question_experiment = {
     .crew_at = offsetof(struct session, crew),
     .tables = { &exp_layers_table, &exp_model_table, &exp_levels_table, &exp_traffic_table, &exp_classes_table,
                 &exp_samples_table, &exp_picks_table, &exp_prefetchers_table, &exp_plans_table, &exp_times_table,
-                &exp_observed_table, &exp_observed_instructions_table, &exp_observed_outside_table },
+                &exp_observed_table, &exp_observed_instructions_table, &exp_observed_outside_table, &exp_facts_table },
     .prepare = prepare,
     .work = work,
     .write = write_tables,

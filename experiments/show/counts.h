@@ -13,8 +13,8 @@
  *                and algorithm
  *   stack.csv    optional: accesses of the counted code to its stack (bench/case/stack.h)
  *   counts.csv   model, caches, layer_index, algo, quantity, count: the counts of one run; a row per count.
- *                Quantities are named in counters/group/ctr_quantity.h; a count is a whole number, or "not available:
- *                why".
+ *                Quantities are named in counters/group/ctr_quantity.h; a count is a whole number, or missing for a
+ *                reason (base/csv.h).
  *
  * If nobody could count, times stand in for cycles: the folder has host.txt and times.csv, and no further table.
  *

@@ -477,6 +477,46 @@ static void put_samples(struct exp_csv *csv, const struct exp_report *r)
     }
 }
 
+/* ---- facts.csv ---- */
+
+#define FACT struct exp_fact_row
+
+static const struct rec_field fact_fields[] = {
+    { EXP_COLUMN_MODEL, REC_AT(FACT, model) },
+    { EXP_COLUMN_LAYER_INDEX, REC_AT(FACT, layer_index) },
+    { EXP_COLUMN_LAYER, REC_AT(FACT, layer) },
+    { EXP_COLUMN_ALGO, REC_AT(FACT, algo) },
+    { { "measure", "", "a column of layers.csv, which has its meaning", "" }, REC_AT(FACT, measure) },
+    { { "value", "", "the number", "" }, REC_AT(FACT, value) },
+    { { "unit", "", "of the number", "" }, REC_AT(FACT, unit) },
+};
+
+const struct rec_table exp_facts_table = REC_TABLE("facts.csv", fact_fields, FACT);
+
+/* Puts the known numbers of a row of layers.csv. */
+static void put_facts_of(struct exp_csv *csv, const struct exp_layers_row *from)
+{
+    for (size_t i = 0; i < exp_layers_table.file.n_columns; i++) {
+        const struct rec_field *f = rec_field_at(&exp_layers_table, i);
+        const double value = rec_number(f, from);
+
+        if (f->type == REC_NUMBER && isfinite(value))
+            rec_put(csv, &exp_facts_table,
+                    &(FACT){ from->model, from->layer_index, from->layer, from->algo, f->column.name, value,
+                             f->column.unit });
+    }
+}
+
+static void put_facts(struct exp_csv *csv, const struct exp_report *r)
+{
+    for (size_t i = 0; i < r->e->n_cases; i++) {
+        struct exp_layers_row row;
+
+        exp_layers_fill(&row, r, &r->e->cases[i]);
+        put_facts_of(csv, &row);
+    }
+}
+
 /* ---- all ---- */
 
 static const struct {
@@ -492,6 +532,7 @@ static const struct {
     { &exp_classes_table, "misses of one tensor at one level, in one layer or the whole model, with one algorithm",
       put_classes },
     { &exp_samples_table, "one timed repetition", put_samples },
+    { &exp_facts_table, "one number of one layer and algorithm: the numbers of layers.csv in long form", put_facts },
 };
 
 int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why)

@@ -17,6 +17,7 @@
  *   traffic.csv  one row per layer, algorithm, level, tensor and phase that saw any traffic
  *   classes.csv  one row per layer (and one for the model), algorithm, level and tensor with misses, by their class
  *   samples.csv  one row per timed repetition
+ *   facts.csv    one row per layer, algorithm and known number: layers.csv in long form
  * Returns 0, or -errno with one line in why.
  */
 int exp_report_write(const struct exp_report *r, const struct exp_outdir *dir, struct exp_why *why);
@@ -61,8 +62,17 @@ struct exp_sample_row {
     const char *why_no_mark;
 };
 
+/* A row of facts.csv: a number of layers.csv. */
+struct exp_fact_row {
+    const char *model;
+    uint64_t layer_index;
+    const char *layer, *algo, *measure;
+    double value;
+    const char *unit;
+};
+
 extern const struct rec_table exp_model_table, exp_levels_table, exp_traffic_table, exp_classes_table,
-    exp_samples_table;
+    exp_samples_table, exp_facts_table;
 
 /* Prints the closing table. */
 void exp_report_print(const struct exp_report *r, FILE *out);

@@ -106,7 +106,7 @@ rm -r "$times" "$times,pointwise"
 
 dir=$work/results/toy/judgement/three
 run toy tests/data/three.csv
-check "without issue rates, estimates say why" grep -q 'not available: the machine.s file does not state mac_rows' "$dir/layers.csv"
+check "without issue rates, estimates say why" grep -q ': the machine.s file does not state mac_rows' "$dir/layers.csv"
 check "and no figure is made of them" [ ! -e "$dir/judge_speedups.png" ]
 check "lines are counted all the same" [ "$(cell layers.csv is_l1_l2_lines 1)" -gt 0 ]
 

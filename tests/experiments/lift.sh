@@ -46,7 +46,7 @@ if "${CC:-cc}" -shared -fPIC -o "$work/libOpenCL.so.1" tests/data/fake_opencl.c 
     FAKE_CL=none runs "another output than the reference: element "
     results=$work/results/host/lift
     check "equal layers are one" [ "$(grep -c '^a/one,' "$results/points.csv")" -eq 2 ]
-    check "the reason stands in the table" grep -q 'not available: another output than the reference' "$results/points.csv"
+    check "the reason stands in the table" grep -q ': another output than the reference' "$results/points.csv"
     check "the verdict says so" grep -q '^2 points of 1 layers were drawn, none refused by the constraints; 0 ran' "$results/verdict.txt"
     unset LD_LIBRARY_PATH
 fi

@@ -53,7 +53,7 @@ check "no number without a reason" bash -c "! grep -E ',(nan|inf|-nan)' '$dir'/*
 check "the table has a line for each method" [ "$(sed -n '/^three  *speed-up/,/^$/p' "$work/out" | grep -cE '^[a-z_]+ +[0-9.-]+ ')" -eq 13 ]
 check "... and where the time goes" [ "$(grep -cE '^(base|sconv[a-z_]*) .*( +[0-9.-]+){11}$' "$work/out")" -eq 5 ]
 
-check "without a ruler nothing is taken again" [ "$(grep -c ',not available: no ruler stood beside it$' "$dir/samples.csv")" -eq "$(rows samples.csv)" ]
+check "without a ruler nothing is taken again" [ "$(grep -c ': no ruler stood beside it$' "$dir/samples.csv")" -eq "$(rows samples.csv)" ]
 check "... which is said" grep -q '^three: 2 rounds: .*; no ruler stood beside the timings; ' "$work/out"
 
 "$peers" --help >/dev/full 2>"$work/err"

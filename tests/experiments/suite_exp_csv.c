@@ -54,17 +54,18 @@ static void write_row(struct exp_csv *csv, const char *layer, uint64_t loads, do
 
 static void test_exact_text(void)
 {
-    static const char want[] = "# experiment: vgg16 on x\n"
-                               "# two: a b\n"
-                               "# column layer: name of the layer\n"
-                               "# column loads: load instructions (simulated)\n"
-                               "# column time_ns [ns]: median (clock, monotonic)\n"
-                               "# column why_missing: why cells of the row are empty: columns: reason | columns: "
-                               "reason; name_* stands for all empty cells of columns whose names begin so\n"
-                               "layer,loads,time_ns,why_missing\n"
-                               "conv1_1,18446744073709551615,0.1,\n"
-                               "\"a, \"\"b\"\"\",,,loads: refused | time_ns: no PMU; none\n"
-                               "\"#1\",,1e+300,loads: refused\n";
+    static const char want[] =
+        "# experiment: vgg16 on x\n"
+        "# two: a b\n"
+        "# column layer: name of the layer\n"
+        "# column loads: load instructions (simulated)\n"
+        "# column time_ns [ns]: median (clock, monotonic)\n"
+        "# column why_missing: why cells are empty: columns joined by +, a colon, the reason; a bar divides reasons; "
+        "x_* stands for names with x_\n"
+        "layer,loads,time_ns,why_missing\n"
+        "conv1_1,18446744073709551615,0.1,\n"
+        "\"a, \"\"b\"\"\",,,loads: refused | time_ns: no PMU; none\n"
+        "\"#1\",,1e+300,loads: refused\n";
     const char *path = temp_path();
     struct exp_csv *csv = begin(scratch_path("."), &all_columns);
     char text[1024] = "";

@@ -1,3 +1,4 @@
+#include "experiments/base/text.h"
 #include "experiments/papers/polydl/report.h"
 
 #include <inttypes.h>
@@ -319,7 +320,7 @@ static void say_ratio(const struct exp_rank *r, const struct beside *c, bool hel
     if (n)
         say_numbers(c->become, x, n, text, bytes);
     else
-        exp_say(text, bytes, "not available: %s",
+        exp_say(text, bytes, EXP_CSV_MISSING "%s",
                 held_out ? "the net was trained on all of these layers" : "not timed in this run");
 }
 
@@ -333,7 +334,7 @@ static void say_ours(const struct exp_rank_results *from, const struct beside *c
     else
         say_fact(from, c->fact, ours, bytes);
     if (!*ours)
-        exp_say(ours, bytes, "not available: not in this run");
+        exp_say(ours, bytes, EXP_CSV_MISSING "not in this run");
     if (c->fact == NO_FACT && is_of_net(c) && from->rank->learnt[EXP_POLYDL_ONE].net.weight)
         say_ratio(from->rank, c, true, x, held_out, bytes);
 }
@@ -343,6 +344,7 @@ static void say_ours(const struct exp_rank_results *from, const struct beside *c
 struct printed_row {
     struct claim_printed paper;
     char ours[80], held_out[80];
+    const char *why_not_ours, *why_not_held_out;
 };
 
 #define PRINTED struct printed_row
@@ -357,12 +359,12 @@ static const struct rec_field columns[] = {
         "ours, where PolyDL's net is in it, of the layers that did not train it; - : the net is not in it, or was not "
         "trained",
         "clock" },
-      REC_AT(PRINTED, held_out) },
+      REC_OR(PRINTED, held_out, why_not_held_out) },
     { { "ours", "",
         "ours, on one thread, of all layers; of several layers the geometric mean, of Figure 15 the mean; - : not made "
         "here",
         "clock" },
-      REC_AT(PRINTED, ours) },
+      REC_OR(PRINTED, ours, why_not_ours) },
 };
 
 const struct rec_table exp_rank_printed_table = REC_TABLE("printed.csv", columns, PRINTED);
@@ -391,6 +393,8 @@ int exp_rank_printed_write(const struct exp_rank_results *x, const struct exp_ou
 
         if (c)
             say_ours(x, c, room, row.ours, row.held_out, sizeof row.ours);
+        row.why_not_ours = exp_text_after(row.ours, EXP_CSV_MISSING);
+        row.why_not_held_out = exp_text_after(row.held_out, EXP_CSV_MISSING);
         rec_put(csv, &exp_rank_printed_table, &row);
     }
     closed = exp_csv_close(csv, err ? NULL : why);

@@ -70,7 +70,7 @@ struct exp_best exp_best_of(const struct exp_polydl_layer *l, enum exp_polydl_th
 
 /* A row of best.csv. The layer has variants. */
 struct exp_best_row {
-    const char *model, *layer, *best_variant, *polydl_variant, *first_variant;
+    const char *model, *layer, *best_variant, *why_no_best, *polydl_variant, *first_variant;
     uint64_t threads;
     struct exp_best best;
     double best_time_min_ns, best_gflops, worst_share, clock_share, polydl_share, first_share;
