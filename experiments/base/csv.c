@@ -33,31 +33,6 @@ struct exp_csv {
 
 #define BETWEEN_REASONS " | "
 
-static const struct exp_csv_column why_column = { EXP_CSV_WHY, "",
-                                                  "why cells are empty: columns joined by +, a colon, the reason; a "
-                                                  "bar divides reasons; x_* stands for names with x_",
-                                                  "" };
-
-size_t exp_csv_n_columns(const struct exp_csv_file *file)
-{
-    size_t i = 0;
-
-    while (i < file->n_columns && !exp_csv_kind_at(file, i).may_be_missing)
-        i++;
-    return file->n_columns + (i < file->n_columns);
-}
-
-const struct exp_csv_column *exp_csv_column_at(const struct exp_csv_file *file, size_t i)
-{
-    return i < file->n_columns ? (const void *)((const char *)file->column + i * file->stride_bytes) : &why_column;
-}
-
-struct exp_csv_kind exp_csv_kind_at(const struct exp_csv_file *file, size_t i)
-{
-    return file->kind && i < file->n_columns ? file->kind(exp_csv_column_at(file, i))
-                                             : (struct exp_csv_kind){ "string", false };
-}
-
 struct exp_csv *exp_csv_begin(const struct exp_outdir *dir, const struct exp_csv_file *file, const char *what)
 {
     struct exp_csv *c = exp_new(1, sizeof *c);

@@ -56,11 +56,6 @@ struct exp_csv_file {
     struct exp_csv_kind (*kind)(const struct exp_csv_column *column); /* NULL: strings that are never missing */
 };
 
-/* The columns as written, why_missing included. */
-size_t exp_csv_n_columns(const struct exp_csv_file *file);
-const struct exp_csv_column *exp_csv_column_at(const struct exp_csv_file *file, size_t i);
-struct exp_csv_kind exp_csv_kind_at(const struct exp_csv_file *file, size_t i);
-
 struct exp_csv;
 
 /*

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "experiments/base/csv.h"
+#include "experiments/base/text.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -89,6 +90,24 @@ static void test_exact_text(void)
     text[fread(text, 1, sizeof text - 1, in)] = '\0';
     fclose(in);
     CU_ASSERT_STRING_EQUAL(text, want);
+}
+
+/* columns.json has each table once, however often the table is written. */
+static void test_schema(void)
+{
+    const char *path = (temp_path(), scratch_path(EXP_CSV_SCHEMA));
+    const struct exp_csv_file *const files[] = { &all_columns, &every_second, &all_columns };
+    struct exp_why why = { "" };
+    char *text = NULL;
+    size_t bytes;
+
+    for (size_t i = 0; i < COUNT(files); i++)
+        CU_ASSERT_EQUAL(exp_csv_close(begin(scratch_path("."), files[i]), &why), 0);
+    test_check(!exp_text_read(&text, &bytes, path, &why), "%s", why.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    test_check(strstr(text, "\"path\": \"t.csv\"") && !strstr(strstr(text, "\"path\"") + 1, "\"path\""), "%s", text);
+    test_check(strstr(text, "\"unit\": \"ns\"") && strstr(text, "\"why_missing\""), "%s", text);
+    free(text);
 }
 
 static double random_double(void)
@@ -264,6 +283,7 @@ static const struct test_case cases[] = {
     { "a lone empty field is still a row", test_lone_empty_field },
     { "numbers that are none and late headers are reported", test_slips },
     { "a full disk is reported", test_full_disk },
+    { "columns.json has each table once", test_schema },
     { "columns may stand apart", test_stride },
     { "a file that cannot be created is reported", test_open_errors },
     { NULL, NULL },
