@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "experiments/base/text.h"
 #include "experiments/bench/course/course.h"
@@ -73,24 +74,87 @@ static int find(struct job *j, struct exp_why *why)
 
 /* ---- writing ---- */
 
-/* Writes the findings of each of several folders. */
+enum { LONG_OVERVIEW = 12, DAY_BYTES = 11 }; /* "2026-11-28" */
+
+/* A folder of the overview, and the day of its results. */
+struct dated {
+    char day[DAY_BYTES];
+    const struct exp_page_folder *f;
+};
+
+/* Takes the day that a table's head says. */
+static bool take_said_day(struct dated *d, const char *file)
+{
+    struct exp_page_csv csv = { .head = exp_text_of(d->f->path, file) };
+    char date[64];
+
+    exp_page_csv_said(&csv, "date", date, sizeof date);
+    exp_page_csv_release(&csv);
+    if (strlen(date) < DAY_BYTES - 1)
+        return false;
+    exp_say(d->day, sizeof d->day, "%.10s", date);
+    return true;
+}
+
+/* Finds the day of a folder's results: as a table says, else as the chapter's file was written. */
+static void find_day(struct dated *d)
+{
+    char *path = exp_format("%s/%s", d->f->path, exp_page_chapter_of(d->f)->marker);
+    struct exp_words tables = { 0 };
+    struct tm utc;
+    struct stat st;
+    bool is_said = false;
+
+    exp_page_files(&tables, d->f->path, ".csv");
+    for (size_t i = 0; i < tables.n && !is_said; i++)
+        is_said = take_said_day(d, tables.word[i]);
+    if (!is_said && !stat(path, &st) && gmtime_r(&st.st_mtime, &utc))
+        strftime(d->day, sizeof d->day, "%Y-%m-%d", &utc);
+    exp_words_release(&tables);
+    free(path);
+}
+
+/* Compares for qsort: the newest first, then in the order of the chapters. */
+static int by_day(const void *a, const void *b)
+{
+    const struct dated *x = a, *y = b;
+    const int order = strcmp(y->day, x->day);
+
+    return order ? order : (x->f > y->f) - (x->f < y->f);
+}
+
+static void write_overview_row(struct exp_page_writer *w, const struct dated *d)
+{
+    char answer[640];
+
+    exp_page_found(d->f, answer, sizeof answer);
+    if (!*answer)
+        exp_say(answer, sizeof answer, "no verdict: this folder has tables and figures only");
+    exp_page_row(w, (struct exp_page_cell[]){ { d->f->name, d->f->id }, { answer, NULL }, { d->day, NULL } }, 3);
+}
+
+/* Writes the findings of each of several folders, the newest first. */
 static void write_overview(struct exp_page_writer *w, const struct job *j)
 {
-    static const struct exp_page_column columns[] = { { "results", "", NULL, false }, { "answer", "", NULL, false } };
+    static const struct exp_page_column columns[] = { { "results", "", NULL, false },
+                                                      { "answer", "", NULL, false },
+                                                      { "day", "", NULL, false } };
+    struct dated *d = exp_new(j->n, sizeof *d);
 
-    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, "overview", "Overview", NULL });
-    exp_page_table_begin(w, &(struct exp_page_table){ "What each folder of results found", columns, 2, false });
     for (size_t i = 0; i < j->n; i++) {
-        const struct exp_page_folder *f = &j->chapter[i];
-        char answer[640];
-
-        exp_page_found(f, answer, sizeof answer);
-        if (!*answer)
-            exp_say(answer, sizeof answer, "no verdict: this folder has tables and figures only");
-        exp_page_row(w, (struct exp_page_cell[]){ { f->name, f->id }, { answer, NULL } }, 2);
+        d[i].f = &j->chapter[i];
+        find_day(&d[i]);
     }
+    qsort(d, j->n, sizeof *d, by_day);
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, "overview", "Overview", NULL });
+    exp_page_table_begin(w, &(struct exp_page_table){ "What each folder of results found, the newest first", columns, 3,
+                                                      j->n > LONG_OVERVIEW, true });
+    for (size_t i = 0; i < j->n; i++)
+        write_overview_row(w, &d[i]);
     exp_page_table_end(w);
     exp_page_close(w);
+    exp_page_contents_here(w);
+    free(d);
 }
 
 static void write_chapter(struct exp_page_writer *w, const struct exp_page_folder *f)

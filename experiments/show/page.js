@@ -1,4 +1,4 @@
-// Sorts tables by a click on a head, searches long ones, enlarges figures, and opens a layer's page that a link leads to. All of it can be done without.
+// Sorts and searches tables, enlarges figures, makes charts of bars answer, and opens a layer's page that a link leads to. All of it can be done without.
 'use strict';
 const number = text => {
   const digits = text.replace(/[\u202f\s]/g, '').replace('\u2212', '-');
@@ -53,6 +53,21 @@ const makeSearchable = frame => {
   frame.before(label);
   search();
 };
+// A table that is wider than its card moves sideways: its caption says so.
+const sayWide = table => {
+  const more = document.createElement('span');
+  more.className = 'more';
+  const look = () => {
+    const hidden = table.parentNode.scrollWidth - table.parentNode.clientWidth > 2;
+    table.parentNode.classList.toggle('wide', hidden);
+    more.textContent = hidden ? ' \u2194 more columns to the right' : '';
+  };
+  table.caption.append(more);
+  // Tables of closed layers have no width yet.
+  table.closest('details')?.addEventListener('toggle', look);
+  addEventListener('resize', look);
+  look();
+};
 // A figure that is wider than its card is shown whole, or as large as it was drawn.
 const makeLarger = figure => {
   const look = () => figure.classList.toggle('wider', figure.naturalWidth > figure.parentNode.clientWidth);
@@ -61,14 +76,127 @@ const makeLarger = figure => {
   addEventListener('resize', look);
   look();
 };
+// A chart of bars: views in time, rate and speed-up, a choice of algorithms, an order, values under the pointer, and a click that opens the layer.
+const svgNS = 'http://www.w3.org/2000/svg';
+const short = x => x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x >= 0.1 ? x.toFixed(2) : x >= 0.0005 ? x.toFixed(3) : x.toExponential(1);
+const tip = document.createElement('div');
+tip.id = 'tip';
+tip.hidden = true;
+const makeChart = figure => {
+  const unit = figure.dataset.unit, rateUnit = figure.dataset.rate, roof = Number(figure.dataset.roof);
+  const groups = [...figure.querySelectorAll('.group')], partNames = [...figure.querySelectorAll('.parts li')].map(l => l.textContent);
+  const read = text => (text ?? '').split(',').map(t => t === '' ? NaN : Number(t));
+  const bars = [...figure.querySelectorAll('.bar')].map(row => {
+    const [value, low, high, rate, times, timesLow, timesHigh, simulated] = read(row.dataset.v), parts = read(row.dataset.s);
+    const sum = parts.reduce((a, b) => a + b, 0), work = rate * value;
+    return { row, svg: row.querySelector('svg'), total: !!row.closest('.total'), parts: sum > 0 ? parts.map(p => p / sum) : [], views: {
+      time: { value, low, high, unit, mark: simulated }, rate: { value: rate, low: work / high, high: work / low, unit: rateUnit, mark: NaN },
+      times: { value: times, low: timesLow, high: timesHigh, unit: '\u00d7', mark: NaN } } };
+  });
+  let view = 'time';
+  const add = (bar, name, to) => {
+    const shape = document.createElementNS(svgNS, name);
+    for (const [key, x] of Object.entries(to)) shape.setAttribute(key, x);
+    bar.svg.append(shape);
+  };
+  const draw = () => {
+    const shown = bars.filter(b => !b.row.classList.contains('off'));
+    // A bar of more than three times Base's largest is cut, so that one slow algorithm does not hide the others.
+    const mostOf = total => {
+      const its = shown.filter(b => b.total === total), largest = of => Math.max(0, ...of.map(b => Math.max(b.views[view].value || 0, b.views[view].high || 0)));
+      const base = view === 'time' ? largest(its.filter(b => b.row.dataset.a === 'base')) : 0;
+      return Math.max(Math.min(largest(its), 3 * base || Infinity), view === 'rate' && roof || 0, view === 'times' ? 1 : 0);
+    };
+    const most = { true: mostOf(true), false: mostOf(false) };
+    for (const bar of shown) {
+      const now = bar.views[view], at = x => `${(100 * Math.min(x / most[bar.total], 1)).toFixed(2)}%`, over = now.value > most[bar.total], height = Number(bar.svg.getAttribute('height'));
+      bar.svg.replaceChildren();
+      bar.row.lastElementChild.textContent = now.value > 0 ? `${short(now.value)}${now.unit === '\u00d7' ? '' : ' '}${now.unit}` : '\u2013';
+      if (!(now.value > 0)) continue;
+      add(bar, 'rect', { class: 'k', y: 2, height: 12, width: at(now.value) });
+      if (over) add(bar, 'rect', { class: 'cut', x: '96%', width: '1%', y: 1, height: 14 });
+      if (now.high > now.low && !over) add(bar, 'line', { class: 'i', y1: 8, y2: 8, x1: at(now.low), x2: at(now.high) });
+      let from = 0;
+      bar.parts.forEach((part, i) => {
+        if (part > 0.0005) add(bar, 'rect', { class: `p${i}`, y: 15, height: 6, x: at(Math.min(now.value, most[bar.total]) * from), width: at(Math.min(now.value, most[bar.total]) * part) });
+        from += part;
+      });
+      if (now.mark <= most[bar.total] && !over) add(bar, 'line', { class: 'm', y1: 13, y2: 23, x1: at(now.mark), x2: at(now.mark) });
+      const line = view === 'rate' ? roof : view === 'times' ? 1 : NaN;
+      if (line > 0) add(bar, 'line', { class: 'roof', y1: 0, y2: height, x1: at(line), x2: at(line) });
+    }
+  };
+  const say = bar => {
+    const { time, rate, times } = bar.views, range = v => v.high > v.low ? ` [${short(v.low)}, ${short(v.high)}]` : '';
+    const lines = [`${bar.row.parentNode.querySelector('h5').firstChild.textContent.trim()}: ${bar.row.firstElementChild.textContent}`];
+    if (!(time.value > 0)) return lines.concat(bar.row.dataset.why ?? 'not available').join('\n');
+    lines.push(`${short(time.value)} ${unit}${range(time)}`);
+    if (times.value > 0) lines.push(`${short(times.value)}\u00d7 as fast as Base${range(times)}`);
+    if (rate.value > 0) lines.push(`${short(rate.value)} ${rateUnit}${roof > 0 ? `, ${(100 * rate.value / roof).toFixed(0)} % of ${short(roof)} (${figure.dataset.top})` : ''}`);
+    const parts = bar.parts.map((part, i) => [part, partNames[i]]).filter(p => p[0] >= 0.01).sort((a, b) => b[0] - a[0]);
+    if (parts.length) lines.push(parts.map(([part, name]) => `${name} ${(100 * part).toFixed(0)} %`).join(', '));
+    if (time.mark > 0) lines.push(`simulated: ${short(time.mark)} ${unit}, ${time.mark < time.value ? '\u2212' : '+'}${Math.abs(100 * (time.mark / time.value - 1)).toFixed(0)} %`);
+    return lines.join('\n');
+  };
+  const choose = document.createElement('div');
+  choose.className = 'choose';
+  const pick = (name, title) => {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = title;
+    button.setAttribute('aria-pressed', name === view);
+    button.addEventListener('click', () => {
+      view = name;
+      [...button.parentNode.children].forEach(b => b.setAttribute('aria-pressed', b === button));
+      roofSaid.textContent = name === 'rate' && roof > 0 ? `dashed: ${short(roof)} ${rateUnit}, ${figure.dataset.top}` : name === 'times' ? 'dashed: as fast as Base' : '';
+      draw();
+    });
+    return button;
+  };
+  const tick = (text, checked, change) => {
+    const label = document.createElement('label'), box = document.createElement('input');
+    box.type = 'checkbox';
+    box.checked = checked;
+    box.addEventListener('change', () => change(box.checked));
+    label.append(box, ...text);
+    return label;
+  };
+  const views = document.createElement('span'), roofSaid = document.createElement('span');
+  views.append(pick('time', unit), pick('rate', rateUnit), pick('times', '\u00d7 Base'));
+  const saves = g => Number(g.dataset.saves) || 0, layers = groups.filter(g => !g.matches('.total')), after = layers.at(-1)?.nextSibling;
+  const sort = tick([`sort by ${figure.dataset.order}`], false, is => {
+    const order = is ? [...layers].sort((a, b) => saves(b) - saves(a)) : layers;
+    order.forEach(g => figure.insertBefore(g, after));
+  });
+  choose.append(views, ...layers.length > 1 ? [sort] : [], roofSaid);
+  figure.querySelector('h4').after(choose);
+  for (const item of figure.querySelectorAll('.algos li')) item.append(tick([...item.childNodes], true, is => {
+    bars.filter(b => b.row.dataset.a === item.dataset.a).forEach(b => b.row.classList.toggle('off', !is));
+    draw();
+  }));
+  for (const bar of bars) {
+    bar.row.addEventListener('pointermove', event => {
+      tip.hidden = false;
+      tip.textContent = say(bar);
+      tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 6))}px`;
+      tip.style.top = `${event.clientY + 18 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 12 : event.clientY + 18}px`;
+    });
+    bar.row.addEventListener('pointerleave', () => { tip.hidden = true; });
+    const link = bar.row.parentNode.querySelector('h5 a');
+    if (link) bar.row.addEventListener('click', () => { tip.hidden = true; link.click(); });
+  }
+};
 const openTarget = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let at = target; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
   target?.scrollIntoView();
 };
 document.querySelectorAll('table').forEach(makeSortable);
+document.querySelectorAll('.scroll > table').forEach(sayWide);
 document.querySelectorAll('.long').forEach(makeSearchable);
 document.querySelectorAll('.plot').forEach(makeLarger);
+document.body.append(tip);
+document.querySelectorAll('.bars').forEach(makeChart);
 addEventListener('hashchange', openTarget);
 addEventListener('beforeprint', () => document.querySelectorAll('details').forEach(d => { d.open = true; }));
 openTarget();

@@ -298,7 +298,7 @@ void exp_page_extract_write(struct exp_page_writer *w, const struct exp_page_ext
 
     prepare(&p, x);
     if (p.n && x->n_rows) {
-        exp_page_table_begin(w, &(struct exp_page_table){ x->caption, p.column, p.n, x->is_long });
+        exp_page_table_begin(w, &(struct exp_page_table){ x->caption, p.column, p.n, x->is_long, false });
         write_rows(w, x, &p);
         exp_page_table_end(w);
     }

@@ -1,6 +1,7 @@
 /* A page for each shape: the layer, the plan, and all numbers of the layer. */
 #include "experiments/show/page_run.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
@@ -151,7 +152,7 @@ static void write_traffic(struct exp_page_writer *w, const struct exp_page_run *
     if (p.n) {
         exp_page_table_begin(
             w, &(struct exp_page_table){ "Lines of each tensor at each level, simulated, and why they missed", p.column,
-                                         p.n_columns, true });
+                                         p.n_columns, true, false });
         for (size_t i = 0, n; i < p.n; i += n) {
             for (n = 1; i + n < p.n && is_like(&p.row[i], &p.row[i + n]);)
                 n++;
@@ -483,10 +484,91 @@ static void write_page(struct exp_page_writer *w, const struct exp_page_run *r, 
     write_traffic(w, r, page);
 }
 
+/* Returns the sum of a measure over a page's layers, of an algorithm (NULL: of CSA's choice); NaN: not known. */
+static double sum_of(const struct exp_page_run *r, size_t page, const char *algo, enum measure m)
+{
+    const struct exp_layers_row *row = r->layers.row;
+    double sum = 0;
+
+    for (size_t i = page; i < r->n_layers; i++) {
+        const struct exp_page_layer *l = &r->layer[i];
+        double its = (double)NAN;
+
+        for (size_t k = l->first; k < l->first + l->n; k++) {
+            if (algo ? !strcmp(row[k].algo, algo) : row[k].is_chosen)
+                its = row[k].of[m].number;
+        }
+        sum += l->same_as == page ? its : 0;
+    }
+    return sum;
+}
+
+/* Says how fast an algorithm is on a page's layers. */
+static void say_speed(const struct exp_page_run *r, size_t page, const char *algo, enum measure m, char *text,
+                      size_t bytes)
+{
+    const double base = sum_of(r, page, exp_algo_base()->name, m), its = sum_of(r, page, algo, m);
+    char times[48];
+
+    if (!(base / its > 0))
+        return;
+    exp_page_print_number(times, sizeof times, base / its, EXP_PAGE_DECIMAL);
+    exp_say_more(text, bytes, "; %s %s\xc3\x97", exp_page_algo_title(algo ? algo : exp_algo_chosen()->name), times);
+}
+
+/* Says the largest kind of waiting in the simulated cycles of CSA's choice. */
+static void say_waiting(const struct exp_page_run *r, size_t page, char *text, size_t bytes)
+{
+    const struct {
+        enum measure m;
+        const char *title, *level;
+    } parts[] = {
+        { M_simulated_wait_l2_cycles, "", r->level[1] },    { M_simulated_wait_l3_cycles, "", r->level[2] },
+        { M_simulated_wait_memory_cycles, "memory", NULL }, { M_simulated_wait_tlb_cycles, "TLBs", NULL },
+        { M_simulated_wait_stores_cycles, "stores", NULL },
+    };
+    const double all = sum_of(r, page, NULL, M_simulated_cycles);
+    size_t most = 0;
+    double share;
+
+    for (size_t i = 1; i < N(parts); i++) {
+        if (sum_of(r, page, NULL, parts[i].m) > sum_of(r, page, NULL, parts[most].m))
+            most = i;
+    }
+    share = 100 * sum_of(r, page, NULL, parts[most].m) / all;
+    if (share >= 1)
+        exp_say_more(text, bytes, "; waits most for %s: %.0f %%",
+                     parts[most].level ? parts[most].level : parts[most].title, share);
+}
+
+/* Says a page's numbers in a line: Base's time, or simulated cycles, all speed-ups, and the waiting. */
+static void say_numbers(const struct exp_page_run *r, size_t page, char *text, size_t bytes)
+{
+    const struct exp_page_layer *l = &r->layer[page];
+    const struct exp_layers_row *row = r->layers.row;
+    const bool is_timed = sum_of(r, page, exp_algo_base()->name, M_measured_time_ns) > 0;
+    const enum measure m = is_timed ? M_measured_time_ns : M_simulated_cycles;
+    const double base = sum_of(r, page, exp_algo_base()->name, m);
+    char number[48];
+
+    if (base > 0) {
+        exp_page_print_number(number, sizeof number, base * 1e-6, EXP_PAGE_DECIMAL);
+        exp_say_more(text, bytes, "%sBase %s %s", *text ? "; " : "", number, is_timed ? "ms" : "million cycles");
+    }
+    say_speed(r, page, NULL, m, text, bytes);
+    for (size_t i = l->first; i < l->first + l->n; i++) {
+        const struct exp_algo *a = exp_algo_find(row[i].algo);
+
+        if (a && a != exp_algo_base() && a->when != EXP_ALGO_MEMBER)
+            say_speed(r, page, row[i].algo, m, text, bytes);
+    }
+    say_waiting(r, page, text, bytes);
+}
+
 void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run *r)
 {
     for (size_t i = 0; i < r->n_layers; i++) {
-        char title[320], summary[160] = "";
+        char title[320], summary[640] = "";
         struct exp_page_plan plan;
         bool is_known;
 
@@ -496,6 +578,7 @@ void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run 
         put_title(title, sizeof title, r, i);
         if (is_known)
             summarise_shape(&plan.problem, summary, sizeof summary);
+        say_numbers(r, i, summary, sizeof summary);
         exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_DETAIL, r->layer[i].id, title, summary });
         write_page(w, r, i, is_known ? &plan : NULL);
         exp_page_close(w);

@@ -249,7 +249,7 @@ static void write_grid(struct exp_page_writer *w, const struct grid *g, const ch
         n_texts--;
     for (size_t k = 0; k < g->n_columns; k++)
         column[k] = (struct exp_page_column){ g->cell[k], "", NULL, k >= n_texts };
-    exp_page_table_begin(w, &(struct exp_page_table){ caption, column, g->n_columns, g->n_rows > LONG_TABLE });
+    exp_page_table_begin(w, &(struct exp_page_table){ caption, column, g->n_columns, g->n_rows > LONG_TABLE, false });
     for (size_t i = 1; i < g->n_rows; i++) {
         for (size_t k = 0; k < g->n_columns; k++)
             cell[k] = (struct exp_page_cell){ g->cell[i * g->n_columns + k], NULL };

@@ -63,6 +63,8 @@ static int read_run(struct exp_page_run *r, struct exp_why *why)
     }
     if (!r->layers.table.n_rows)
         return exp_fail(why, -ENOENT, "%s: no layers.csv, or no row in it: not an experiment's results", r->f->path);
+    for (size_t i = 0; i < r->layers.table.n_rows; i++)
+        exp_algo_meet(((const struct exp_layers_row *)r->layers.row)[i].algo);
     exp_page_layers_find(r);
     return read_machine(r, why);
 }
@@ -153,6 +155,7 @@ static void add_cycles(struct exp_page_writer *w, const struct exp_page_run *r, 
 /* Adds whether the computer was quiet, beside the speed-ups. */
 static void add_disturbance(struct exp_page_writer *w, const struct exp_page_run *r)
 {
+    enum { SHOWN_DISTURBANCES = 2 }; /* the last part of the chapter says all */
     char text[NOTE_BYTES], *note;
 
     exp_page_csv_said(&r->layers, "disturbance", text, sizeof text);
@@ -160,7 +163,13 @@ static void add_disturbance(struct exp_page_writer *w, const struct exp_page_run
     if (!note || !w->has_facts)
         return;
     *note = '\0';
-    add_card(w, "the computer, meanwhile", text, note + 2, false);
+    note += 2;
+    for (size_t i = 0, n = 0; note[i]; i++) {
+        n += note[i] == ',';
+        if (n == SHOWN_DISTURBANCES)
+            note[i] = '\0';
+    }
+    add_card(w, "the computer, meanwhile", text, note, false);
 }
 
 static void add_speedups(struct exp_page_writer *w, const struct exp_page_run *r)
@@ -213,51 +222,57 @@ static struct missed missed_in(const struct exp_page_run *r, const char *algo, s
     return m;
 }
 
-static void add_misses_card(struct exp_page_writer *w, const char *level, const char *title, const struct missed *own,
-                            const struct missed *base)
+static void add_misses_card(struct exp_page_writer *w, const char *level, const struct missed *own,
+                            const struct missed *base, const char *alone)
 {
     const bool is_few = exp_misses_are_few(own->percent, base->percent);
     char name[96], times[48], rate[48], its[48], note[NOTE_BYTES];
 
     if (isnan(own->misses / base->misses))
         return;
-    exp_say(name, sizeof name, "misses in %s%s", level, title);
+    exp_say(name, sizeof name, "misses in %s", level);
     put_times(times, sizeof times, own->misses / base->misses);
     exp_page_print_number(rate, sizeof rate, own->percent, EXP_PAGE_DECIMAL);
     exp_page_print_number(its, sizeof its, base->percent, EXP_PAGE_DECIMAL);
     if (is_few)
         exp_say(note, sizeof note,
-                "of all loads: SConv as CSA chose %s %%, Base %s %%. Too few to compare (%s), simulated", rate, its,
-                times);
+                "of all loads: SConv as CSA chose %s %%, Base %s %%. Too few to compare (%s), simulated%s", rate, its,
+                times, alone);
     else
-        exp_say(note, sizeof note, "of Base's, SConv as CSA chose: %s %% of its loads, Base %s %%, simulated", rate,
-                its);
+        exp_say(note, sizeof note, "of Base's, SConv as CSA chose: %s %% of its loads, Base %s %%, simulated%s", rate,
+                its, alone);
     if (is_few)
         exp_say(times, sizeof times, "< %g %%", EXP_FEW_PERCENT);
     add_card(w, name, times, note, is_few);
 }
 
-/* Adds a simulation's cards, one for each level, with `title` at the end of each title. */
-static void add_view(struct exp_page_writer *w, const struct exp_page_run *r, bool is_alone, const char *title)
+/* Says the quotient by caches alone, where the machine has more than caches. */
+static void say_alone(const struct exp_page_run *r, size_t level, char *text, size_t bytes)
+{
+    const struct missed own = missed_in(r, exp_algo_chosen()->name, level, true);
+    const struct missed its = missed_in(r, exp_algo_base()->name, level, true);
+    char times[48];
+
+    *text = '\0';
+    if (!r->machine.n_levels || sim_machine_is_plain(&r->machine) || isnan(own.misses / its.misses))
+        return;
+    put_times(times, sizeof times, own.misses / its.misses);
+    exp_say(text, bytes, "; by caches alone %s", times);
+}
+
+/* Adds misses of the chosen SConv against Base's: a card for each level of the machine as it is. */
+static void add_misses(struct exp_page_writer *w, const struct exp_page_run *r)
 {
     const size_t n = has_all(r) ? r->machine.n_levels : EXP_PAGE_LEVELS;
 
     for (size_t l = 0; l < n && (has_all(r) || r->level[l]); l++) {
-        const struct missed own = missed_in(r, exp_algo_chosen()->name, l, is_alone);
-        const struct missed its = missed_in(r, exp_algo_base()->name, l, is_alone);
+        const struct missed own = missed_in(r, exp_algo_chosen()->name, l, false);
+        const struct missed its = missed_in(r, exp_algo_base()->name, l, false);
+        char alone[96];
 
-        add_misses_card(w, has_all(r) ? r->machine.level[l].name : r->level[l], title, &own, &its);
+        say_alone(r, l, alone, sizeof alone);
+        add_misses_card(w, has_all(r) ? r->machine.level[l].name : r->level[l], &own, &its, alone);
     }
-}
-
-/* Adds misses of the chosen SConv against Base's: by caches alone, and on the whole machine. */
-static void add_misses(struct exp_page_writer *w, const struct exp_page_run *r)
-{
-    const bool has_two_views = r->machine.n_levels && !sim_machine_is_plain(&r->machine);
-
-    if (has_two_views)
-        add_view(w, r, true, ", caches alone");
-    add_view(w, r, false, has_two_views ? ", the machine as it is" : "");
 }
 
 static void write_question(struct exp_page_writer *w, const struct exp_page_run *r)
@@ -274,25 +289,33 @@ static void write_question(struct exp_page_writer *w, const struct exp_page_run 
                  caches, *caches ? "." : "");
 }
 
-/* The first figure: cycles and their waiting, else the gain in time, else simulated misses; the reasons stand below. */
-static const char *const headlines[] = { "simulated_cycles", "speedup_layers", "miss_rates_model", NULL };
+/*
+ * Without times and cycles, the first figure is a picture. The picture of cycles in parts of Base's simulated cycles is
+ * never shown: the first figure shows the cycles of all algorithms.
+ */
+static const char *const headlines[] = { "speedup_layers", "miss_rates_model", NULL };
 
 /* Writes the first screen: the question, the verdict's first paragraph, and the main numbers. */
-static void write_answer(struct exp_page_writer *w, const struct exp_page_run *r)
+static void write_answer(struct exp_page_writer *w, struct exp_page_run *r)
 {
     write_question(w, r);
     exp_page_verdict_begins(w, r->f, &r->model);
     add_speedups(w, r);
+    exp_page_facts_end(w);
+    r->has_chart = exp_page_times_write(w, r);
+    if (!r->has_chart)
+        exp_page_folder_figures(w, r->f, headlines, true);
     add_misses(w, r);
     exp_page_facts_end(w);
-    exp_page_folder_figures(w, r->f, headlines, true);
 }
 
 /* ---- figures and tables ---- */
 
 static void write_figures(struct exp_page_writer *w, const struct exp_page_run *r)
 {
-    exp_page_folder_figures(w, r->f, headlines, false);
+    static const char *const never[] = { "simulated_cycles", NULL };
+
+    exp_page_folder_figures(w, r->f, r->has_chart ? never : headlines, false);
 }
 
 static const struct exp_page_field model_fields[] = {

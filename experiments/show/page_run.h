@@ -15,6 +15,7 @@ struct exp_page_run {
     const char *level[EXP_PAGE_LEVELS];
     struct exp_page_layer *layer; /* [n_layers], in the order of layers.csv */
     size_t n_layers;
+    bool has_chart; /* of times or cycles, on the first screen */
 };
 
 /* One layer: the rows, and the page that shows the layer. */
@@ -41,6 +42,12 @@ void exp_page_layers_find(struct exp_page_run *r);
 
 /* Writes a page for each shape. */
 void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run *r);
+
+/*
+ * Draws how long each layer takes with each algorithm: measured, else by simulated cycles. Returns false, and draws
+ * nothing, if neither is known.
+ */
+bool exp_page_times_write(struct exp_page_writer *w, const struct exp_page_run *r);
 
 /* A layer's shape and SConv plan, from the columns of layers.csv. */
 

@@ -91,7 +91,10 @@ void exp_page_open(struct exp_page_writer *w, const struct exp_page_section *s)
         put(w, s->title);
         fputs("</b> <span>", w->body);
         put(w, s->summary ? s->summary : "");
-        fprintf(w->body, "</span></summary><div class=inside id=\"%s\">\n", s->id);
+        fprintf(w->body,
+                "</span> <a class=anchor href=\"#%s\" title=\"the address of this section\">#</a></summary>"
+                "<div class=inside id=\"%s\">\n",
+                s->id, s->id);
     } else {
         fprintf(w->body, "%s\">\n<%s>", s->id, heading);
         put_name(w, s->title);
@@ -178,8 +181,8 @@ static size_t count_texts(const struct exp_page_table *t)
 
 void exp_page_table_begin(struct exp_page_writer *w, const struct exp_page_table *t)
 {
-    fprintf(w->body, "<div class=\"scroll%s\" tabindex=0><table class=t%zu><caption>", t->is_long ? " long" : "",
-            count_texts(t));
+    fprintf(w->body, "<div class=\"scroll%s\" tabindex=0><table class=%st%zu%s><caption>", t->is_long ? " long" : "",
+            t->is_stacked ? "\"stacked " : "", count_texts(t), t->is_stacked ? "\"" : "");
     put(w, t->caption);
     fputs("</caption><thead><tr>", w->body);
     for (size_t i = 0; i < t->n_columns; i++) {
@@ -346,6 +349,31 @@ static void put_title(const char *title, FILE *to)
     free(text);
 }
 
+void exp_page_contents_here(struct exp_page_writer *w)
+{
+    fflush(w->body);
+    w->contents_at = w->text_bytes;
+}
+
+static void put_contents(const struct exp_page_writer *w, FILE *out)
+{
+    fputs("<nav aria-label=Contents><ul>\n", out);
+    exp_page_put_clean(w->contents_text, out);
+    fputs("</ul></nav>\n", out);
+}
+
+/* Writes the text, with the contents in the middle. */
+static void put_body(const struct exp_page_writer *w, FILE *out)
+{
+    const char kept = w->text[w->contents_at];
+
+    w->text[w->contents_at] = '\0';
+    exp_page_put_clean(w->text, out);
+    w->text[w->contents_at] = kept;
+    put_contents(w, out);
+    exp_page_put_clean(w->text + w->contents_at, out);
+}
+
 int exp_page_finish(struct exp_page_writer *w, FILE *out)
 {
     int err;
@@ -363,10 +391,8 @@ int exp_page_finish(struct exp_page_writer *w, FILE *out)
     err = put_asset(EXP_EXPERIMENTS_DIR "/show/page.css", out);
     fputs("</style>\n</head>\n<body>\n<header><p>Convolution on the bench</p><h1>", out);
     put_title(w->title, out);
-    fputs("</h1></header>\n<nav aria-label=Contents><ul>\n", out);
-    exp_page_put_clean(w->contents_text, out);
-    fputs("</ul></nav>\n<main>\n", out);
-    exp_page_put_clean(w->text, out);
+    fputs("</h1></header>\n<main>\n", out);
+    put_body(w, out);
     fputs("</main>\n<script>\n", out);
     if (!err)
         err = put_asset(EXP_EXPERIMENTS_DIR "/show/page.js", out);

@@ -42,7 +42,8 @@ struct exp_page_table {
     const char *caption;
     const struct exp_page_column *column; /* first the texts, then the numbers */
     size_t n_columns;
-    bool is_long; /* long enough for a search field */
+    bool is_long;    /* long enough for a search field */
+    bool is_stacked; /* on a phone, the cells of a row stand below each other */
 };
 
 struct exp_page_cell {
@@ -80,6 +81,7 @@ struct exp_page_writer {
     FILE *contents; /* links to chapters and parts */
     char *contents_text;
     size_t contents_bytes;
+    size_t contents_at; /* bytes of the text before the links */
 };
 
 void exp_page_begin(struct exp_page_writer *w, const char *title);
@@ -100,6 +102,9 @@ void exp_page_table_begin(struct exp_page_writer *w, const struct exp_page_table
 void exp_page_row(struct exp_page_writer *w, const struct exp_page_cell *cell, size_t n);
 void exp_page_table_end(struct exp_page_writer *w);
 void exp_page_figure(struct exp_page_writer *w, const struct exp_page_figure *figure);
+
+/* Puts the links to all chapters here instead of before the page's text. */
+void exp_page_contents_here(struct exp_page_writer *w);
 
 /* Formats a text and writes it. */
 void exp_page_say(struct exp_page_writer *w, enum exp_page_text kind, const char *format, ...)

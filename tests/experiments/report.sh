@@ -48,7 +48,7 @@ check "numbers can be read without JavaScript" grep -q '<td>conv1_1.*<td>' <(sed
 has "$html" "micro-kernel f32_16x24__avx512: 16 x 24 outputs"
 has_not "$html" '<td>nan'
 has "$html" "<dt>misses in L2</dt><dd>0.57× <small>of Base's, SConv as CSA chose: 0.71 % of its loads, Base 1.83 %, simulated</small>"
-has "$html" '<dt>the computer, meanwhile</dt><dd>quiet <small>steal 0.0 %, 0.0 % of the time waiting for the core, '
+has "$html" '<dt>the computer, meanwhile</dt><dd>quiet <small>steal 0.0 %, 0.0 % of the time waiting for the core</small>'
 has "$html" 'as fast as Base on this computer, with plans for clx4208, 95 % within ['
 has_not "$html" '<div class=faint>'
 has_not "$html" 'inf<'
@@ -85,7 +85,13 @@ mv "$work/model.csv" "$few/model.csv"
 page "$few"
 check "both rates are below 0.1 %: the card is grey" grep -q '<div class=faint><dt>misses in L3</dt><dd>&lt; 0.1 % <small>of all loads: SConv as CSA chose 0.015 %, Base 0.065 %. Too few to compare (0.3[45]×)' "$few/report.html"
 check "... and the only one" [ "$(grep -o 'class=faint' "$few/report.html" | wc -l)" -eq 1 ]
-check "the first figure is the gain in time, then come the reasons" [ "$(grep -o '<h4>[^<?]*' "$few/report.html" | head -2 | tr '\n' ' ')" = "<h4>What is the gain in time <h4>How many loads miss in each level " ]
+check "the first figure is the time, then come the reasons" [ "$(grep -o '<h4>[^<?]*' "$few/report.html" | head -2 | tr '\n' ' ')" = "<h4>How long does it take, and what does it wait for <h4>How many loads miss in each level " ]
+
+# The first figure has every algorithm with time, interval and speed-up, and each layer leads to its page.
+check "the chart has the time of conv1_1" grep -q '<h5><a href="#r1-l1">conv1_1</a> <small>' "$few/report.html"
+bar=$(grep -A4 '>conv1_1</a> <small>' "$few/report.html" | grep -o 'class=bar data-a="sconv".*data-v="[^"]*"')
+check "a bar has value, interval, rate and speed-up: $bar" grep -qE 'data-v="([0-9.e+-]+,){7}' <<<"$bar"
+check "SVG without JavaScript" grep -q '<svg width=100% height=16><rect class=k y=2 height=12 width=' "$few/report.html"
 
 # Simulated cycles are withdrawn if the measured times on an equal machine are on the other side of 1, as in the
 # verdict.
@@ -203,6 +209,7 @@ if [ -z "$chromium" ]; then
 else
     page "$all"
     opens "$all/report.html" 1280
+    opens "$all/report.html" 390 --blink-settings=preferredColorScheme=0
     opens "$html" 400 --blink-settings=preferredColorScheme=0
     sed 's|</main>|<a href="#nowhere">x</a><img src="nothing.png"></main>|' "$vgg/report.html" >"$work/broken.html"
     browse "$work/broken.html" 1280

@@ -30,6 +30,56 @@
   check('the title is as it was', !/^[0-9]$/.test(document.title));
   check('the page is as wide as the window', document.documentElement.scrollWidth <= innerWidth);
 
+  /* A chart of bars: its views, algorithms, order, values under the pointer, and its way to a layer. */
+  for (const chart of all('.bars')) {
+    const bars = [...chart.querySelectorAll('.bar[data-v]')], bar = bars.at(-1), [time, , , rate, times] = bar.dataset.v.split(',').map(Number);
+    const shown = () => parseFloat(bar.lastElementChild.textContent), near = (a, b) => Math.abs(a / b - 1) < 0.05;
+    const inside = () => [...chart.querySelectorAll('.bar:not(.off) rect.k')].every(r => { const at = r.getBoundingClientRect(), card = chart.getBoundingClientRect(); return at.left >= card.left && at.right <= card.right; });
+    const press = title => [...chart.querySelectorAll('.choose button')].find(b => b.textContent.startsWith(title)).click();
+    check('a chart shows the time first, in its card', inside() && near(shown(), time));
+    press(chart.dataset.rate);
+    check('a switch shows the rate', inside() && near(shown(), rate));
+    check('... beside its roof', !chart.dataset.roof || chart.querySelectorAll('line.roof').length > 0);
+    if (times > 0) {
+      press('\u00d7');
+      check('... and the speed-up', inside() && near(shown(), times));
+    }
+    press(chart.dataset.unit);
+    check('... and the time again', near(shown(), time));
+    bar.dispatchEvent(new PointerEvent('pointermove', { clientX: 50, clientY: 50, bubbles: true }));
+    const tip = document.getElementById('tip');
+    check('the value stands under the pointer', !tip.hidden && tip.textContent.includes(bar.lastElementChild.textContent) && tip.getBoundingClientRect().right <= innerWidth);
+    bar.dispatchEvent(new PointerEvent('pointerleave'));
+    check('... and goes with the pointer', tip.hidden);
+    const box = chart.querySelector('.algos input'), algo = box.closest('li').dataset.a, of = bars.filter(b => b.dataset.a === algo);
+    box.click();
+    check('an algorithm can be hidden', of.length > 0 && of.every(b => b.getClientRects().length === 0));
+    box.click();
+    check('... and shown', of.every(b => b.getClientRects().length > 0));
+    const groups = () => [...chart.querySelectorAll('.group:not(.total)')], order = groups();
+    if (order.length > 1) {
+      const sort = chart.querySelector('.choose input'), saves = () => groups().map(g => Number(g.dataset.saves) || 0);
+      sort.click();
+      check('groups are sorted by what they save', isSorted(saves(), -1));
+      sort.click();
+      check('... and stand in the order of the run again', groups().every((g, i) => g === order[i]));
+    }
+  }
+  const table390 = all('.wide > table')[0];
+  if (table390) {
+    table390.parentNode.scrollLeft = 200;
+    check('the first column stays', Math.abs(table390.tBodies[0].rows[0].cells[0].getBoundingClientRect().left - table390.parentNode.getBoundingClientRect().left) < 3);
+    check('a wide table says so', table390.caption.textContent.includes('more columns'));
+    table390.parentNode.scrollLeft = 0;
+  }
+  const overview = document.querySelector('.stacked');
+  if (overview) {
+    const days = cells(overview, 2).map(d => d.trim());
+    check('the newest results stand first', days.every((d, i) => /^20..-..-..$/.test(d) && (i === 0 || d <= days[i - 1])));
+    check('answers stand above the links', overview.parentNode.getBoundingClientRect().bottom <= document.querySelector('nav').getBoundingClientRect().top);
+    check('an answer is readable', overview.tBodies[0].rows[0].cells[1].getBoundingClientRect().width >= 250);
+  }
+
   const frame = document.querySelector('.part[id$="-layers"] .long');
   const table = frame.querySelector('table');
   const heads = [...table.tHead.rows[0].cells];
@@ -56,7 +106,11 @@
   const link = table.querySelector('a[href]');
   const page = document.getElementById(link.getAttribute('href').slice(1)).closest('details');
   check('a page of a layer is closed at first', !page.open);
-  link.click();
+  const bar = document.querySelector('.group:has(a[href="' + link.getAttribute('href') + '"]) .bar');
+  if (bar) bar.click();
+  check('a click on a bar leads to its layer', !bar || location.hash === link.getAttribute('href'));
+  if (!bar) link.click();
+  check('a closed layer has its numbers', !bar || /Base [0-9.]+ /.test(page.querySelector('summary').textContent));
   setTimeout(() => {
     check('a link opens it', page.open && page.getBoundingClientRect().height > 300);
     check('it has the drawing of tiles', page.querySelectorAll('svg.own .level').length === 3 || !page.textContent.includes('keeps where'));
