@@ -435,7 +435,7 @@ const struct exp_question question_network = {
     .figures = { "network_sequence" },
     .options = options,
     .place = &(const struct exp_results_layout){ "/network", false, "network.csv", NULL },
-    .chapter = { "network.csv", "a whole network", NULL },
+    .chapter = { "network.csv", "a whole network", exp_page_network_write },
     EXP_SESSION(struct session),
     EXP_RESULTS(struct session),
     .model_at = offsetof(struct session, model),

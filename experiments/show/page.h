@@ -180,9 +180,14 @@ void exp_page_folder_figure(struct exp_page_writer *w, const struct exp_page_fol
 /* Returns the chapter about a folder: the first chapter whose file exists; else the last. */
 const struct exp_chapter *exp_page_chapter_of(const struct exp_page_folder *f);
 
-/* Write the chapter of an experiment, and of any further folder. Return 0, or -errno with one line in why. */
+/* Write the chapter of an experiment, a network, any further folder. Return 0, or -errno with one line in why. */
 int exp_page_run_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
+int exp_page_network_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
 int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
+
+/* Write the answer of any folder, and the rest of the chapter. */
+void exp_page_other_begin(struct exp_page_writer *w, const struct exp_page_folder *f);
+int exp_page_other_end(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
 
 /*
  * Copies the findings of a folder of results, in a sentence or two: for the overview of many folders, and for the

@@ -84,7 +84,7 @@ tip.id = 'tip';
 tip.hidden = true;
 const makeChart = figure => {
   const unit = figure.dataset.unit, rateUnit = figure.dataset.rate, roof = Number(figure.dataset.roof);
-  const groups = [...figure.querySelectorAll('.group')], partNames = [...figure.querySelectorAll('.parts li')].map(l => l.textContent);
+  const groups = [...figure.querySelectorAll('.group')], partNames = Object.fromEntries([...figure.querySelectorAll('.parts li')].map(l => [l.dataset.p, l.textContent]));
   const read = text => (text ?? '').split(',').map(t => t === '' ? NaN : Number(t));
   const bars = [...figure.querySelectorAll('.bar')].map(row => {
     const [value, low, high, rate, times, timesLow, timesHigh, simulated] = read(row.dataset.v), parts = read(row.dataset.s);
@@ -111,7 +111,7 @@ const makeChart = figure => {
     for (const bar of shown) {
       const now = bar.views[view], at = x => `${(100 * Math.min(x / most[bar.total], 1)).toFixed(2)}%`, over = now.value > most[bar.total], height = Number(bar.svg.getAttribute('height'));
       bar.svg.replaceChildren();
-      bar.row.lastElementChild.textContent = now.value > 0 ? `${short(now.value)}${now.unit === '\u00d7' ? '' : ' '}${now.unit}` : '\u2013';
+      bar.row.lastElementChild.textContent = now.value > 0 ? `${short(now.value)}${now.unit === '\u00d7' ? now.unit : now.unit.length <= 8 ? ` ${now.unit}` : ''}` : '\u2013';
       if (!(now.value > 0)) continue;
       add(bar, 'rect', { class: 'k', y: 2, height: 12, width: at(now.value) });
       if (over) add(bar, 'rect', { class: 'cut', x: '96%', width: '1%', y: 1, height: 14 });
@@ -168,7 +168,10 @@ const makeChart = figure => {
     const order = is ? [...layers].sort((a, b) => saves(b) - saves(a)) : layers;
     order.forEach(g => figure.insertBefore(g, after));
   });
-  choose.append(views, ...layers.length > 1 ? [sort] : [], roofSaid);
+  // Of many groups, the largest come first; the rest waits behind a check box.
+  const many = figure.querySelector('.minor') ? [tick([`all ${layers.length}`], false, is => figure.classList.toggle('few', !is))] : [];
+  figure.classList.toggle('few', many.length > 0);
+  choose.append(views, ...layers.length > 1 ? [sort] : [], ...many, roofSaid);
   figure.querySelector('h4').after(choose);
   for (const item of figure.querySelectorAll('.algos li')) item.append(tick([...item.childNodes], true, is => {
     bars.filter(b => b.row.dataset.a === item.dataset.a).forEach(b => b.row.classList.toggle('off', !is));

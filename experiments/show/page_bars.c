@@ -103,8 +103,8 @@ static bool has_parts(const struct exp_page_bars *c)
     return false;
 }
 
-/* Returns the largest bar among the groups left out; 0: all groups are shown. */
-static double limit_of(const struct exp_page_bars *c)
+/* Returns the largest bar of the groups behind the n_shown largest groups; 0: there are no more groups. */
+static double limit_of(const struct exp_page_bars *c, size_t n_shown)
 {
     double *most = exp_new(c->n_groups + 1, sizeof *most), limit = 0;
     size_t n = 0;
@@ -114,8 +114,8 @@ static double limit_of(const struct exp_page_bars *c)
             most[n++] = largest_bar(&c->group[i]);
     }
     exp_stats_sort_up(most, n);
-    if (n > EXP_PAGE_BARS_MOST)
-        limit = most[n - EXP_PAGE_BARS_MOST - 1];
+    if (n > n_shown)
+        limit = most[n - n_shown - 1];
     free(most);
     return limit;
 }
@@ -160,8 +160,10 @@ static void put_algos(struct exp_page_writer *w, const struct exp_page_bars *c)
 static void put_parts_key(struct exp_page_writer *w, const struct exp_page_bars *c)
 {
     fputs("<ul class=\"key parts\">", w->body);
-    for (size_t i = 0; i < EXP_PAGE_BAR_PARTS && c->part_title[i]; i++) {
-        fprintf(w->body, "<li><i class=p%zu></i>", i);
+    for (size_t i = 0; i < EXP_PAGE_BAR_PARTS; i++) {
+        if (!c->part_title[i])
+            continue;
+        fprintf(w->body, "<li data-p=%zu><i class=p%zu></i>", i, i);
         put_text(w, c->part_title[i]);
     }
     fputs("</ul>\n", w->body);
@@ -169,10 +171,13 @@ static void put_parts_key(struct exp_page_writer *w, const struct exp_page_bars 
 
 /* ---- bars ---- */
 
+enum { SHORT_UNIT = 8 }; /* letters; a longer unit stands in the switch of views only */
+
 /* A scale for bars. */
 struct rail {
     FILE *out;
-    double most; /* 100 % of the width */
+    double most;  /* 100 % of the width */
+    double minor; /* groups without a larger bar are of less interest */
     bool has_parts;
 };
 
@@ -256,7 +261,7 @@ static void put_bar(struct exp_page_writer *w, const struct exp_page_bars *c, co
         put_shapes(r, b);
     exp_page_print_number(text, sizeof text, b->value, EXP_PAGE_DECIMAL);
     fprintf(w->body, "</svg><span>%s", b->value > 0 ? text : "\xe2\x80\x93");
-    if (b->value > 0)
+    if (b->value > 0 && strlen(c->unit) <= SHORT_UNIT)
         fprintf(w->body, " %s", c->unit);
     fputs("</span></div>\n", w->body);
 }
@@ -264,7 +269,7 @@ static void put_bar(struct exp_page_writer *w, const struct exp_page_bars *c, co
 static void put_group(struct exp_page_writer *w, const struct exp_page_bars *c, struct rail *r,
                       const struct exp_page_bar_group *g)
 {
-    fprintf(w->body, "<div class=\"group%s\"", g->is_total ? " total" : "");
+    fprintf(w->body, "<div class=\"group%s\"", g->is_total ? " total" : largest_bar(g) <= r->minor ? " minor" : "");
     put_numbers(w->body, "saves", &g->saves, 1);
     fputs("><h5>", w->body);
     if (g->target)
@@ -280,7 +285,7 @@ static void put_group(struct exp_page_writer *w, const struct exp_page_bars *c, 
 
 static void put_groups(struct exp_page_writer *w, const struct exp_page_bars *c, double most, double limit)
 {
-    struct rail r = { .out = w->body, .has_parts = has_parts(c) };
+    struct rail r = { .out = w->body, .minor = limit_of(c, EXP_PAGE_BARS_MAIN), .has_parts = has_parts(c) };
     size_t n_hidden = 0;
 
     for (size_t i = 0; i < c->n_groups; i++) {
@@ -300,7 +305,7 @@ static void put_groups(struct exp_page_writer *w, const struct exp_page_bars *c,
 
 void exp_page_bars_write(struct exp_page_writer *w, const struct exp_page_bars *c)
 {
-    const double limit = limit_of(c);
+    const double limit = limit_of(c, EXP_PAGE_BARS_MOST);
     const double most = scale_of(c, false);
 
     assert(w && c);

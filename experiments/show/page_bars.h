@@ -13,7 +13,7 @@
 #include "experiments/base/stats.h"
 #include "experiments/show/page_writer.h"
 
-enum { EXP_PAGE_BARS_MOST = 120, EXP_PAGE_BARS_OVER = 3, EXP_PAGE_BAR_PARTS = 8 };
+enum { EXP_PAGE_BARS_MOST = 120, EXP_PAGE_BARS_MAIN = 20, EXP_PAGE_BARS_OVER = 3, EXP_PAGE_BAR_PARTS = 8 };
 
 /* NaN: not known. */
 struct exp_page_bar {
@@ -42,7 +42,7 @@ struct exp_page_bars {
     const char *saves_title; /* of the order by `saves` */
     double roof;             /* the highest possible rate; NaN: not known */
     const char *roof_title;
-    const char *part_title[EXP_PAGE_BAR_PARTS]; /* NULL from the first missing part on */
+    const char *part_title[EXP_PAGE_BAR_PARTS]; /* NULL: there is no part */
     struct exp_page_bar_group *group;           /* [n_groups] */
     size_t n_groups;
 };

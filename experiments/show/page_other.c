@@ -424,7 +424,7 @@ static int write_tables(struct exp_page_writer *w, const struct exp_page_folder 
 }
 
 /* Writes the question of a verdict, if any, and the first sentence. */
-static void write_answer(struct exp_page_writer *w, const struct exp_page_folder *f)
+void exp_page_other_begin(struct exp_page_writer *w, const struct exp_page_folder *f)
 {
     char answer[640], *verdict = exp_text_of(f->path, "verdict.txt");
     const char *at = verdict;
@@ -439,11 +439,10 @@ static void write_answer(struct exp_page_writer *w, const struct exp_page_folder
     free(verdict);
 }
 
-int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
+int exp_page_other_end(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
 {
     int err;
 
-    write_answer(w, f);
     exp_page_folder_figures(w, f, NULL, false);
     write_texts(w, f);
     exp_page_part(w, f, "tables", "Its tables");
@@ -453,4 +452,10 @@ int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder
     exp_page_folder_origin(w, f, NULL);
     exp_page_close(w);
     return err;
+}
+
+int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
+{
+    exp_page_other_begin(w, f);
+    return exp_page_other_end(w, f, why);
 }

@@ -93,6 +93,21 @@ bar=$(grep -A4 '>conv1_1</a> <small>' "$few/report.html" | grep -o 'class=bar da
 check "a bar has value, interval, rate and speed-up: $bar" grep -qE 'data-v="([0-9.e+-]+,){7}' <<<"$bar"
 check "SVG without JavaScript" grep -q '<svg width=100% height=16><rect class=k y=2 height=12 width=' "$few/report.html"
 
+# A network: the time by step is the first figure and the first table.
+has "$all/report.html.all" '<caption>Estimated cycles by step with SConv, '
+network=$work/network/squeezenet
+mkdir -p "${network%/*}" && cp -r results/reference/zen3/network/squeezenet "$network"
+for table in nodes network; do
+    csv_rows "$network/$table.csv" | awk -F, 'BEGIN { OFS = FS } NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print; next }
+        { $at["measured_time_ns"] = $at["estimated_cycles"] / 4; print }' >"$work/$table.csv"
+    mv "$work/$table.csv" "$network/$table.csv"
+done
+page "$network"
+check "the first figure has the steps" [ "$(grep -o '<h4>[^<]*' "$network/report.html" | head -1)" = '<h4>Which step takes the time, and what does it wait for?' ]
+check "the first table has the time by step" [ "$(grep -o '<caption>[^<,]*' "$network/report.html" | head -1)" = '<caption>Time by step with SConv' ]
+check "the best rate is the roof" grep -q 'data-roof="[0-9.]*" data-top="the best rate"' "$network/report.html"
+check "conv1 would save time" grep -q '>conv1 <small>Conv + Relu, 1x96x109x109; [0-9.]* %, would save [0-9.]* ms' "$network/report.html"
+
 # Simulated cycles are withdrawn if the measured times on an equal machine are on the other side of 1, as in the
 # verdict.
 sed -i '1s/$/,simulated_cycles,simulated_speedup/; 2,$s/$/,100,0.84/' "$few/model.csv"

@@ -32,13 +32,13 @@
 
   /* A chart of bars: its views, algorithms, order, values under the pointer, and its way to a layer. */
   for (const chart of all('.bars')) {
-    const bars = [...chart.querySelectorAll('.bar[data-v]')], bar = bars.at(-1), [time, , , rate, times] = bar.dataset.v.split(',').map(Number);
+    const bars = [...chart.querySelectorAll('.group:not(.minor) .bar[data-v]')], first = b => parseFloat(b.dataset.v), bar = bars.filter(b => !/,,,,/.test(b.dataset.v)).reduce((a, b) => first(b) > first(a) ? b : a), [time, , , rate, times] = bar.dataset.v.split(',').map(Number);
     const shown = () => parseFloat(bar.lastElementChild.textContent), near = (a, b) => Math.abs(a / b - 1) < 0.05;
-    const inside = () => [...chart.querySelectorAll('.bar:not(.off) rect.k')].every(r => { const at = r.getBoundingClientRect(), card = chart.getBoundingClientRect(); return at.left >= card.left && at.right <= card.right; });
+    const inside = () => [...chart.querySelectorAll('.bar:not(.off) rect.k, .bar > span')].filter(r => r.getClientRects().length > 0).every(r => { const at = r.getBoundingClientRect(), card = chart.getBoundingClientRect(); return at.left >= card.left && at.right <= card.right; });
     const press = title => [...chart.querySelectorAll('.choose button')].find(b => b.textContent.startsWith(title)).click();
     check('a chart shows the time first, in its card', inside() && near(shown(), time));
     press(chart.dataset.rate);
-    check('a switch shows the rate', inside() && near(shown(), rate));
+    check('a switch shows the rate', inside() && (near(shown(), rate) || !(rate > 0)));
     check('... beside its roof', !chart.dataset.roof || chart.querySelectorAll('line.roof').length > 0);
     if (times > 0) {
       press('\u00d7');
@@ -56,6 +56,13 @@
     check('an algorithm can be hidden', of.length > 0 && of.every(b => b.getClientRects().length === 0));
     box.click();
     check('... and shown', of.every(b => b.getClientRects().length > 0));
+    const rest = [...chart.querySelectorAll('.minor')], more = [...chart.querySelectorAll('.choose label')].find(l => /^all /.test(l.textContent));
+    if (rest.length > 0) {
+      check('the smallest groups are hidden', rest.every(g => g.getClientRects().length === 0));
+      more.click();
+      check('... and can be shown', rest.every(g => g.getClientRects().length > 0) && inside());
+      more.click();
+    }
     const groups = () => [...chart.querySelectorAll('.group:not(.total)')], order = groups();
     if (order.length > 1) {
       const sort = chart.querySelector('.choose input'), saves = () => groups().map(g => Number(g.dataset.saves) || 0);
