@@ -92,6 +92,7 @@ mutant "a calibration: the line beside is looked for" experiments/calibrate/timi
 mutant "the host's file: caches of other ways are the same" sim/machine/machine_host.c \
     's/ && \(!told->n_ways \|\| ways == l->n_ways\)//' sim_machine_host timing
 mutant "a figure's quotes end the page's attribute" experiments/show/page_writer.c 's/strchr\("\\"#%&"/strchr("#%\&"/' page tests/experiments/report.sh
+mutant "a chart's slow bar hides the others" experiments/show/page_bars.c 's/EXP_PAGE_BARS_OVER \* base/1e9 * base/' page
 mutant "a p value without its correction for continuity" experiments/compare/rank_test.c 's/fmax\(far - 0\.5, 0\)/far/' compare
 mutant "Holm's method forgets how many tests are left" experiments/compare/rank_test.c 's/p\[next\] \* \(double\)left/p[next]/' compare
 mutant "a task of a living process is taken" experiments/base/store_tasks.c 's/ EXP_CLAIM_ELSEWHERE : / EXP_CLAIM_TAKEN : /' store

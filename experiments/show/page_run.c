@@ -90,7 +90,7 @@ static bool is_contender(const char *name)
 {
     const struct exp_algo *a = exp_algo_find(name);
 
-    return a && a != exp_algo_base() && a->when != EXP_ALGO_MEMBER;
+    return !a || (a != exp_algo_base() && a->when != EXP_ALGO_MEMBER);
 }
 
 /* Says where a measured speed-up holds: this computer's clock, perhaps with another machine's plans. */

@@ -357,6 +357,8 @@ void exp_page_contents_here(struct exp_page_writer *w)
 
 static void put_contents(const struct exp_page_writer *w, FILE *out)
 {
+    if (!*w->contents_text)
+        return;
     fputs("<nav aria-label=Contents><ul>\n", out);
     exp_page_put_clean(w->contents_text, out);
     fputs("</ul></nav>\n", out);

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "experiments/show/page.h"
+#include "experiments/show/page_bars.h"
 #include "tests/failing_alloc.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
-enum { TEXT_BYTES = 16384 };
+enum { TEXT_BYTES = 65536 };
 
 /* Begins a page; exp_page_finish writes from *out to text. */
 static FILE *begin_page(struct exp_page_writer *w, char text[TEXT_BYTES])
@@ -87,6 +88,50 @@ static void test_page_memory(void)
     exp_page_release(&w);
     fclose(out);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "<main>\n<p>of 3 words</p>\n</main>"));
+}
+
+/* Writes a chart with a time of Base, of a slow algorithm, and of an algorithm without a time. */
+static void put_chart(struct exp_page_writer *w)
+{
+    struct exp_page_bars c = { .title = "t", .caption = "c", .unit = "ms", .rate_unit = "r", .saves_title = "s" };
+    struct exp_page_bar_group *g = exp_page_bars_group(&c, "a<b");
+    struct exp_page_bar *b = exp_page_bars_bar(g, "base");
+
+    b->value = 2;
+    b->low = 1.5;
+    b->high = 2.5;
+    b->part[0] = 3;
+    b->part[5] = 1;
+    exp_page_bars_bar(g, "slow\"er")->value = 100;
+    exp_page_bars_bar(g, "none")->why = "it \"refuses\"";
+    exp_page_bars_write(w, &c);
+    exp_page_bars_release(&c);
+}
+
+/* A chart has the shapes and the numbers of its bars, cuts what is far slower than Base, and escapes names. */
+static void test_bars(void)
+{
+    static const char *const there[] = {
+        "<h5>a&lt;b <small>",
+        "data-v=\"2,1.5,2.5,,,,,\" data-s=\"3,0,0,0,0,1,0,0\"><b>Base</b>",
+        "<rect class=k y=2 height=12 width=33.33% />",                             /* of three times Base */
+        "<line class=i y1=8 y2=8 x1=25% x2=41.67% />",                             /* the interval */
+        "<rect class=p0 y=15 height=6 x=0% width=25% />",                          /* three quarters */
+        "<rect class=k y=2 height=12 width=100% /><rect class=cut x=96% width=1%", /* the slow one */
+        "data-a=\"slow&quot;er\"",
+        "data-why=\"it &quot;refuses&quot;\"",
+        "<span>\xe2\x80\x93</span>",
+    };
+    struct exp_page_writer w;
+    char text[TEXT_BYTES];
+    FILE *out = begin_page(&w, text);
+
+    put_chart(&w);
+    CU_ASSERT_EQUAL(exp_page_finish(&w, out), 0);
+    exp_page_release(&w);
+    fclose(out);
+    for (size_t i = 0; i < COUNT(there); i++)
+        test_check(strstr(text, there[i]) != NULL, "%s: %s", there[i], strstr(text, "<figure"));
 }
 
 static const struct {
@@ -265,6 +310,7 @@ static void test_captions(void)
 static const struct test_case cases[] = {
     { "figures are embedded as they are", test_figures },
     { "page: where memory runs out, there is none", test_page_memory },
+    { "page: a chart has the shapes and numbers of its bars", test_bars },
     { "page: bytes that are no UTF-8, and turned text, are replaced", test_clean },
     { "page: they are in no part of it", test_clean_page },
     { "numbers are written for people", test_numbers },
