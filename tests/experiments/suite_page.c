@@ -108,7 +108,7 @@ static void put_chart(struct exp_page_writer *w)
     exp_page_bars_release(&c);
 }
 
-/* A chart has the shapes and the numbers of its bars, cuts what is far slower than Base, and escapes names. */
+/* A chart has the shapes and the numbers of all bars, cuts a bar of a far slower algorithm, and escapes names. */
 static void test_bars(void)
 {
     static const char *const there[] = {
@@ -117,7 +117,7 @@ static void test_bars(void)
         "<rect class=k y=2 height=12 width=33.33% />",                             /* of three times Base */
         "<line class=i y1=8 y2=8 x1=25% x2=41.67% />",                             /* the interval */
         "<rect class=p0 y=15 height=6 x=0% width=25% />",                          /* three quarters */
-        "<rect class=k y=2 height=12 width=100% /><rect class=cut x=96% width=1%", /* the slow one */
+        "<rect class=k y=2 height=12 width=100% /><rect class=cut x=96% width=1%", /* the slow bar */
         "data-a=\"slow&quot;er\"",
         "data-why=\"it &quot;refuses&quot;\"",
         "<span>\xe2\x80\x93</span>",
