@@ -108,8 +108,8 @@ struct exp_verdict_variant {
     struct exp_verdict_layer *layer; /* [n_layers] */
     struct exp_ratio part;           /* speed-up over the timed layers */
     bool is_plugin;
-    const char *why_not_others;      /* why the remaining layers were not timed; NULL or "": none remain */
-    double convert_ns[2];            /* conversions outside the times: before the layers, after the layers; 0 */
+    const char *why_not_others; /* why the remaining layers were not timed; NULL or "": none remain */
+    double convert_ns[2];       /* conversions outside the times: before the layers, after the layers; 0 */
 };
 
 struct exp_verdict {

@@ -113,8 +113,7 @@ static void print_row(const struct row *row, struct exp_screen *s)
     exp_screen_row(s, "%s, %s", row->source->name, exp_study_state_names[row->state]);
     exp_screen_cell(s, EXP_PLAIN, "%zu", row->of->all.n);
     for (size_t k = 0; k < N_COLUMNS; k++)
-        exp_screen_cell(s, k ? EXP_PLAIN : tone, "%.0f %% (%.1f)", row->of[k].right_percent,
-                        row->of[k].regret_percent);
+        exp_screen_cell(s, k ? EXP_PLAIN : tone, "%.0f %% (%.1f)", row->of[k].right_percent, row->of[k].regret_percent);
 }
 
 static void print_table(const struct exp_study_work *w, struct exp_screen *s)
