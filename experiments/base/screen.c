@@ -211,6 +211,30 @@ static size_t print_wrapped(const struct printer *p, const char *text, size_t in
     return n;
 }
 
+/* Shortens runs of blanks to two blanks, in place: a narrow terminal has no columns of commands and purposes. */
+static void close_up(char *text)
+{
+    char *to = text;
+
+    for (const char *at = text; *at; at++) {
+        if (*at != ' ' || to < text + 2 || to[-1] != ' ' || to[-2] != ' ')
+            *to++ = *at;
+    }
+    *to = '\0';
+}
+
+/* Prints a line on a narrow terminal; returns as print_wrapped. */
+static size_t print_narrow(const struct printer *p, const struct exp_screen_line *l)
+{
+    char *text = exp_copy_text(l->text);
+    size_t n;
+
+    close_up(text);
+    n = print_wrapped(p, text, LABEL, l->tone);
+    free(text);
+    return n;
+}
+
 /* Prints a line with its label; returns the number of printed lines. A printer without a stream only counts. */
 static size_t print_line(const struct printer *p, const struct exp_screen_line *l)
 {
@@ -223,7 +247,7 @@ static size_t print_line(const struct printer *p, const struct exp_screen_line *
             fprintf(p->out, "%s\n", l->text);
         return 1;
     }
-    return print_wrapped(p, l->text, LABEL, l->tone);
+    return p->terminal->columns < EXP_SCREEN_COLUMNS ? print_narrow(p, l) : print_wrapped(p, l->text, LABEL, l->tone);
 }
 
 static size_t count_lines(const struct exp_terminal *terminal, const struct exp_screen_line *l, size_t n)
