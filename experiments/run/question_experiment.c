@@ -284,7 +284,7 @@ static struct exp_report report_of(const struct session *s)
     };
 }
 
-/* The timing of a run, with the progress that shows the first answer. */
+/* A timed session, and the progress of its rounds. */
 struct timing {
     const struct session *s;
     struct exp_progress *progress;

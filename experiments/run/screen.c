@@ -9,18 +9,18 @@ enum { MOST_VARIANTS_SHOWN = 4, MOST_NAME = 28 };
 
 /* ---- the subject of the screen: times, or simulated cycles, or simulated misses ---- */
 
-/* The quantity that the screen compares. */
+/* The compared quantity. */
 struct subject {
     const struct exp_verdict *v;
-    enum measure measure; /* of which less is better */
-    double unit;          /* the quantity that the table calls 1 */
+    enum measure measure; /* less is better */
+    double unit;          /* a 1 in the table */
     const char *unit_name;
     const struct exp_verdict_variant *best;
     const struct exp_verdict_variant *shown[MOST_VARIANTS_SHOWN];
     size_t n_shown;
 };
 
-/* Returns a variant's speed-up by the subject, over the layers that the variant and the reference have. */
+/* Returns a variant's speed-up by the subject, over the layers of both the variant and the reference. */
 static struct exp_ratio ratio_of(const struct subject *s, const struct exp_verdict_variant *x)
 {
     if (s->measure == M_measured_time_ns)
@@ -360,7 +360,7 @@ static void say_simulation(const struct subject *s, struct exp_screen *screen)
 
 /* ---- the table ---- */
 
-/* Layers that share a row. */
+/* Layers of one row. */
 struct group {
     char name[MOST_NAME + 16];
     size_t n;
@@ -370,7 +370,7 @@ struct group {
     int side[MOST_VARIANTS_SHOWN]; /* the side of all layers; 0 if layers disagree or are open */
 };
 
-/* Returns the length of the part of a layer's name that similar layers share: up to the last '_', '/', '.' or digit. */
+/* Returns the length of the part of a layer's name with the stem of similar layers: up to the last '_', '/', '.' or digit. */
 static size_t stem_of(const char *name)
 {
     const char *last = strpbrk(name, "_/.");
