@@ -27,10 +27,11 @@ screen experiment_layers experiment MODEL=squeezenet MACHINE=zen3 UKR=f32_16x24_
 screen experiment_models experiment MODEL=tests/data/three.csv,experiments/models/polydl/alexnet.csv MACHINE=zen3 UKR=f32_16x24__avx512 "${fixed[@]}"
 screen experiment_columns experiment MODEL=tests/data/three.csv MACHINE=zen3 LAYERS=pointwise UKR=f32_16x24__avx512 COLUMNS=layer,algo,simulated_cycles "${fixed[@]}"
 
-# Choices: by Eq. 6; and by recorded times.
+# Choices by Eq. 6, and by recorded times; cycles of a real machine.
 screen judge judge MODEL=tests/data/three.csv,experiments/models/polydl/alexnet.csv MACHINE=power10 STORE=no
 screen judge_layers judge MODEL=squeezenet MACHINE=clx4208 STORE=no
 screen study study MODEL=squeezenet LAYERS='fire[29]/*' SAMPLE=2
+screen validate validate MODEL=squeezenet LAYERS='fire2/*'
 
 # A pipe that closes early is no error.
 "$program" MODEL=tests/data/three.csv MACHINE=zen3 UKR=f32_16x24__avx512 "RESULTS=$work/results" "${fixed[@]}" 2>"$work/err" | head -2 >"$work/out"

@@ -68,7 +68,7 @@ broken plans.csv '2s/,[0-9]*,base/,1,base/'
 refuses_broken "with 1 multiply-adds there"
 
 run() { # run ARGUMENTS...: succeeds; $dir is where the results are
-    "$validate" "RESULTS=$work/results" "LAYERS=$few" "$@" >"$work/out" 2>"$work/err"
+    "$validate" "RESULTS=$work/results" "LAYERS=$few" MORE=1 "$@" >"$work/out" 2>"$work/err"
     status=$?
     check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]
 }
@@ -98,6 +98,8 @@ check "... of every row" [ "$(cell cycles.csv of '^error_median')" -eq 10 ]
 check "... and ordered: $(cell cycles.csv reached '^side_of_base')" [ "$(cell cycles.csv reached '^side_of_base')" != 'not compared' ]
 check "... beside what CSA and csa2 choose, of the same pairs" [ "$(cell cycles.csv of '^faster_schedule_csa2,')" -eq "$(cell cycles.csv of '^faster_schedule,')" ]
 check "... and a constant, which says its share" grep -q "pairs of schedules the faster one is chosen by CSA .*, always WS in [0-9.]* %" "$dir/verdict.txt"
+check "... the verdict begins with cycles, beside rivals without caches" grep -q '^Simulated cycles differ from .* by [0-9.]* % in the median of 10 rows; a constant .* by [0-9.]* %, a fit .* by [0-9.]* %[.]$' "$dir/verdict.txt"
+check "... which are in the table" [ "$(cell cycles.csv of '^error_median_fit')" -eq 10 ]
 check "no two of these are equal, and nothing is said of equals" bash -c "! grep -q 'equal convolutions' '$dir/verdict.txt'"
 check "what cycles cost: $(cell cycles.csv percent '^cost')" within "$(cell cycles.csv percent '^cost')" 80 150
 check "... of five replays" [ "$(cell cycles.csv of '^cost')" -eq 5 ]

@@ -24,6 +24,9 @@ enum kind {
     BY_CSA2,
     BY_CSA2_NO_TIE,
     ALWAYS_WS,
+    N_RULES,
+    BY_CONSTANT = N_RULES, /* cycles that are predicted without caches: rivals.c */
+    BY_FIT,
     N_KINDS
 };
 
@@ -44,6 +47,8 @@ static const struct target {
     [BY_CSA2] = { "faster_schedule_csa2", "csa2", true, 0, 0, 0, 0 },
     [BY_CSA2_NO_TIE] = { "faster_schedule_csa2_no_tie", "csa2 without its tie", true, 0, 0, 0, 0 },
     [ALWAYS_WS] = { "faster_schedule_ws", "always WS", true, 0, 0, 0, 0 },
+    [BY_CONSTANT] = { "error_median_constant", "a constant for each multiply-add", false, 0, 0, 0, 0 },
+    [BY_FIT] = { "error_median_fit", "a fit to multiply-adds, loads and stores", false, 0, 0, 0, 0 },
 };
 
 /* A row of cycles.csv. */
@@ -56,8 +61,7 @@ struct result {
 
 /* ---- finding ---- */
 
-/* Returns the cycles of a point; NaN: not comparable, or NULL. */
-static struct exp_cycles_pair cycles_of(const struct exp_point *p)
+struct exp_cycles_pair exp_validate_cycles_of_point(const struct exp_point *p)
 {
     const size_t q = ctr_quantity_index("cycles");
 
@@ -81,7 +85,7 @@ static void find_errors(const struct exp_points *points, struct result *median, 
     struct exp_spread spread;
 
     for (size_t i = 0; i < points->n; i++)
-        pair[i] = cycles_of(&points->point[i]);
+        pair[i] = exp_validate_cycles_of_point(&points->point[i]);
     spread = exp_cycles_errors(pair, points->n);
     median->n = p90->n = spread.n;
     median->percent = value_if_finite(spread.median, REC_DOES_NOT_APPLY);
@@ -91,7 +95,7 @@ static void find_errors(const struct exp_points *points, struct result *median, 
 
 static void add_alternative(struct exp_choice *c, const struct exp_point *p)
 {
-    const struct exp_cycles_pair cycles = cycles_of(p);
+    const struct exp_cycles_pair cycles = exp_validate_cycles_of_point(p);
 
     c->by[c->n] = value_if_finite(cycles.simulated, "not simulated");
     c->cost[c->n++] = value_if_finite(cycles.taken, "not counted");
@@ -140,7 +144,7 @@ static void add_schedules(struct result x[N_KINDS], const struct exp_points *poi
         return;
     exp_choice_add(&x[FASTER_SCHEDULE].choices, &choice);
     choose_by_rules(of, &p->layer->problem, chosen);
-    for (size_t k = N_TARGETS; k < N_KINDS; k++) {
+    for (size_t k = N_TARGETS; k < N_RULES; k++) {
         choice.chosen = chosen[k];
         exp_choice_add(&x[k].choices, &choice);
     }
@@ -213,6 +217,8 @@ static void find(const struct exp_points *points, const struct exp_validate_mach
     find_errors(points, &x[ERROR_MEDIAN], &x[ERROR_P90]);
     find_sides(points, of, x);
     find_regret(points, &x[REGRET]);
+    x[BY_CONSTANT].n = x[BY_FIT].n = x[ERROR_MEDIAN].n;
+    x[BY_CONSTANT].percent = x[BY_FIT].percent = value_none(REC_DOES_NOT_APPLY);
     x[COST].n = of->n_cost;
     x[COST].percent = value_if_finite(of->n_cost ? of->cost_percent : (double)NAN, REC_DOES_NOT_APPLY);
     for (size_t i = 0; i < N_KINDS; i++)
@@ -238,9 +244,9 @@ static double counted_of_equal(const struct exp_points *points, const struct exp
 
     for (size_t i = 0; i < points->n; i++) {
         const struct exp_point *p = &points->point[i];
-        const bool is_equal = p != of && !isnan(cycles_of(p).simulated) && are_equal(p, of);
+        const bool is_equal = p != of && !isnan(exp_validate_cycles_of_point(p).simulated) && are_equal(p, of);
 
-        cycles[i] = is_equal ? cycles_of(p).taken : (double)NAN;
+        cycles[i] = is_equal ? exp_validate_cycles_of_point(p).taken : (double)NAN;
     }
     median = exp_spread_of(cycles, points->n).median;
     free(cycles);
@@ -312,10 +318,31 @@ void exp_validate_cycles_print(const struct exp_agreement_report *r, const struc
                 *of->setup->why_no_cycles ? of->setup->why_no_cycles : "no row has both simulated and measured ones");
     if (x[BY_CSA].n) /* the layers where the simulation chose a schedule */
         fprintf(out, "Of the same %" PRIu64 " pairs of schedules the faster one is chosen by", x[BY_CSA].n);
-    for (size_t k = N_TARGETS; k < N_KINDS && x[BY_CSA].n; k++)
+    for (size_t k = N_TARGETS; k < N_RULES && x[BY_CSA].n; k++)
         fprintf(out, "%s %s in %.1f %%%s", k > N_TARGETS ? "," : "", targets[k].words, x[k].percent.number,
-                k + 1 < N_KINDS ? "" : ".\n");
+                k + 1 < N_RULES ? "" : ".\n");
     say_repeatability(r->points, of, out);
+}
+
+struct exp_validate_cycles exp_validate_cycles_of(const struct exp_agreement_report *r,
+                                                  const struct exp_validate_machine *of)
+{
+    struct exp_points equals = points_by_equal_layers(r->points, true);
+    struct result x[N_KINDS], same[N_KINDS];
+
+    find(r->points, of, x);
+    find(&equals, of, same);
+    free(equals.point);
+    return (struct exp_validate_cycles){ .n = x[ERROR_MEDIAN].n,
+                                         .median = x[ERROR_MEDIAN].percent.number,
+                                         .p90 = x[ERROR_P90].percent.number,
+                                         .constant = exp_validate_rival_percent(r->points, EXP_VALIDATE_CONSTANT),
+                                         .fit = exp_validate_rival_percent(r->points, EXP_VALIDATE_FIT),
+                                         .equals = same[ERROR_MEDIAN].percent.number,
+                                         .side = x[SIDE_OF_BASE].choices,
+                                         .schedule = x[FASTER_SCHEDULE].choices,
+                                         .n_right_csa = x[BY_CSA].choices.n_right,
+                                         .n_right_csa2 = x[BY_CSA2].choices.n_right };
 }
 
 static const struct rec_field fields[] = {
@@ -331,10 +358,14 @@ static const struct rec_field fields[] = {
 const struct rec_table exp_validate_cycles_table = REC_TABLE("cycles.csv", fields, struct result);
 
 int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct exp_validate_machine *of,
-                              const struct exp_outdir *dir, struct exp_why *why)
+                              const struct exp_validate_cycles *c, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct result x[N_KINDS];
 
     find(r->points, of, x);
+    x[BY_CONSTANT].percent = value_if_finite(c->constant, REC_DOES_NOT_APPLY);
+    x[BY_FIT].percent = value_if_finite(c->fit, REC_DOES_NOT_APPLY);
+    for (size_t i = N_RULES; i < N_KINDS; i++)
+        x[i].reached = reached(&x[i], false);
     return rec_write(&exp_validate_cycles_table, x, N_KINDS, dir, r->what, why);
 }

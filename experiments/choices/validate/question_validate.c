@@ -19,7 +19,7 @@
 
 struct options {
     const char *counts, *model, *layers, *machine, *algos, *results, *commit;
-    unsigned cache, jobs;
+    unsigned cache, jobs, more;
 };
 
 struct session {
@@ -34,6 +34,7 @@ struct session {
     size_t n_older;  /* points with the counted plan, where today's plan differs */
     struct exp_agreement_report report;
     struct exp_validate_machine machine;
+    struct exp_validate_cycles cycles; /* once the tables are written */
     struct exp_results results;
     char what[512];
     struct exp_why why;
@@ -256,8 +257,10 @@ static void print_plans(const struct session *s, FILE *out)
 static int print_verdict(const void *session, FILE *out)
 {
     const struct session *s = session;
+    char *headline = exp_validate_headline(&s->cycles, &s->setup);
 
-    fprintf(out, "%s\n", s->what);
+    fprintf(out, "%s\n\n%s\n", headline, s->what);
+    free(headline);
     print_plans(s, out);
     fprintf(out, "\n");
     exp_validate_targets_print(&s->report, out);
@@ -270,8 +273,9 @@ static int write_tables(void *session)
     struct session *s = session;
     int err = exp_agreement_write(&s->report, &s->results.dir, &s->why);
 
+    s->cycles = exp_validate_cycles_of(&s->report, &s->machine);
     err = err ? err : exp_validate_targets_write(&s->report, &s->results.dir, &s->why);
-    err = err ? err : exp_validate_cycles_write(&s->report, &s->machine, &s->results.dir, &s->why);
+    err = err ? err : exp_validate_cycles_write(&s->report, &s->machine, &s->cycles, &s->results.dir, &s->why);
     if (!err)
         exp_agreement_print(&s->report, stdout);
     return err;
@@ -283,6 +287,19 @@ static int answer(void *session)
 
     printf("\ntables: %s/\n\n", s->results.path);
     return print_verdict(s, stdout);
+}
+
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+
+    exp_screen_title(screen, "%s beside machine %s, %s caches, %zu rows (layer and algorithm)",
+                     *s->counts.cpu ? s->counts.cpu : "an unnamed CPU", s->setup.machine.name,
+                     exp_cache_state_name(cache_of(s)), s->points.n);
+    exp_validate_fill_screen(&s->report, &s->cycles, &s->setup, screen);
+    exp_screen_open(screen, "%s/verdict.txt, cycles.csv", s->results.path);
+    exp_screen_next(screen, "make validate COUNTS=results/host/vgg16", "counts of make experiment");
+    exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
 }
 
 static void release(void *session)
@@ -312,6 +329,7 @@ static const struct exp_option options[] = {
     EXP_WORD("CACHE", "which of the counts, and how they are replayed: cold (default), warm, network", cache, 0, "cold",
              "warm", "network"),
     EXP_REPLAY_JOBS_OPTION,
+    EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS",
                "folder for results (default results); this goes to RESULTS/<machine>/validation/<models>/ (a name, "
                "names joined by +, or all; then ,<LAYERS>)",
@@ -341,5 +359,6 @@ const struct exp_question question_validate = {
     .write = write_tables,
     .verdict = print_verdict,
     .answer = answer,
+    .screen = fill_screen,
     .release = release,
 };

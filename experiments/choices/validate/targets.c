@@ -181,6 +181,20 @@ void exp_validate_targets_print(const struct exp_agreement_report *r, FILE *out)
             "model's and an algorithm's are on the measured side of 1, and the worst one's error.\n");
 }
 
+size_t exp_validate_count_reached(const struct exp_agreement_report *r, enum exp_view v, size_t *n)
+{
+    size_t n_reached = 0;
+
+    *n = 0;
+    for (size_t i = v; i < N_RESULTS; i += EXP_N_VIEWS) {
+        const struct result x = result_of(i, r);
+
+        *n += x.worst_algo != NULL;
+        n_reached += x.worst_algo && strcmp(x.reached, "no") != 0;
+    }
+    return n_reached;
+}
+
 /* ---- targets.csv ---- */
 
 #define PERCENT(member) REC_VALUE(struct result, member)

@@ -5,6 +5,9 @@
 #include <stdio.h>
 
 #include "experiments/base/error.h"
+#include "experiments/base/screen.h"
+#include "experiments/bench/case/cycles.h"
+#include "experiments/choices/choice.h"
 #include "experiments/show/agreement.h"
 
 /*
@@ -30,13 +33,47 @@ struct exp_validate_machine {
  */
 double exp_validate_cost_percent(const struct exp_experiment *e, size_t *n);
 
+/* Cycles over all points. */
+struct exp_validate_cycles {
+    size_t n;                             /* rows with simulated and counted cycles */
+    double median, p90;                   /* absolute errors in percent; NaN: no rows */
+    double constant, fit, equals;         /* medians of the rivals, and of counts of equal convolutions; NaN: unknown */
+    struct exp_choice_sum side, schedule; /* between Base and SConv, and between schedules, by simulated cycles */
+    size_t n_right_csa, n_right_csa2;     /* schedules */
+};
+
+struct exp_validate_cycles exp_validate_cycles_of(const struct exp_agreement_report *r,
+                                                  const struct exp_validate_machine *of);
+
 /*
  * Print and write the targets of simulated cycles, of the machine as it is, row by row: cycles.csv. Schedules that
  * simulated cycles choose stand beside the choices of CSA and csa2.
  */
 void exp_validate_cycles_print(const struct exp_agreement_report *r, const struct exp_validate_machine *of, FILE *out);
 int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct exp_validate_machine *of,
-                              const struct exp_outdir *dir, struct exp_why *why);
+                              const struct exp_validate_cycles *c, const struct exp_outdir *dir, struct exp_why *why);
+
+struct exp_cycles_pair exp_validate_cycles_of_point(const struct exp_point *p); /* NaN: not comparable, or p is NULL */
+
+/* ---- rivals.c ---- */
+
+/* Predictions without caches: a constant for each multiply-add; costs of multiply-adds, loads and stores by algorithm. */
+enum exp_validate_rival { EXP_VALIDATE_CONSTANT, EXP_VALIDATE_FIT };
+
+/* Returns the median of the absolute errors in percent; NaN: fewer than two shapes. */
+double exp_validate_rival_percent(const struct exp_points *points, enum exp_validate_rival rival);
+
+/* ---- screen.c ---- */
+
+/* Returns the number of targets of counts that a simulation reaches, and in *n all targets that were compared. */
+size_t exp_validate_count_reached(const struct exp_agreement_report *r, enum exp_view v, size_t *n);
+
+/* Returns the answer in a sentence, from malloc. */
+char *exp_validate_headline(const struct exp_validate_cycles *c, const struct exp_setup *setup);
+
+/* Fills the screen: the headline, the reasons, and a table of quantities. */
+void exp_validate_fill_screen(const struct exp_agreement_report *r, const struct exp_validate_cycles *c,
+                              const struct exp_setup *setup, struct exp_screen *s);
 
 extern const struct rec_table exp_validate_targets_table, exp_validate_cycles_table;
 
