@@ -233,9 +233,9 @@ static const struct exp_option options[] = {
 
 const struct exp_question question_judge = {
     .name = "judge",
-    .asks = "Was CSA's choice of schedule right? All schedules of all layers",
-    .wants = { "papers: know whether CSA chose right|make judge MACHINE=power10" },
-    .takes = "10 seconds; minutes on machines with prefetchers.",
+    .asks = "Was CSA's choice of schedule right, beside a constant and csa2?",
+    .wants = { "know whether CSA chose right|make judge MACHINE=power10" },
+    .takes = "All schedules of all layers are replayed in 10 seconds, on machines with prefetchers in minutes.",
     .examples = { "make judge MACHINE=power10 MODEL=vgg16,resnet18" },
     .keeps = true,
     .figures = { "judge_schedules", "judge_speedups", "judge_curves" },

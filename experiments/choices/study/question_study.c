@@ -140,9 +140,9 @@ static const struct exp_option options[] = {
 
 const struct exp_question question_study = {
     .name = "study",
-    .asks = "Does the cost model deserve the credit? CSA, csa2 and the clock",
-    .wants = { "papers: know whether the cost model deserves the credit|make study" },
-    .takes = "csa2 is a model that predicts cycles. 1 to 2 minutes; 6 with TIMING=1.",
+    .asks = "Does the cost model deserve the credit, by the clock?",
+    .wants = { "know whether the cost model deserves the credit|make study" },
+    .takes = "The rival csa2 is a model that predicts cycles. A study takes 1 to 2 minutes, and 6 with TIMING=1.",
     .examples = { "make study TIMING=1 SAMPLE=0" },
     .libraries = "blas",
     .figures = { "study_choices", "study_tilings", "study_micro_kernels", "study_rates" },

@@ -341,8 +341,8 @@ static const struct exp_option options[] = {
 const struct exp_question question_validate = {
     .name = "validate",
     .asks = "How far are simulated counts from those of real counters?",
-    .wants = { "machines: know how far the simulation is from a real machine|make validate" },
-    .takes = "1.5 minutes.",
+    .wants = { "know how far the simulation is from a real machine|make validate" },
+    .takes = "The replay of all recorded layers takes 1.5 minutes.",
     .examples = { "make validate COUNTS=results/host/vgg16", "make validate MACHINE=zen3 MODEL=vgg16,resnet18" },
     .figures = { "simulated_vs_measured" },
     .options = options,
