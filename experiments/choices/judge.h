@@ -190,10 +190,10 @@ int exp_judge_tables_write(const struct exp_judge_report *r, const struct exp_ou
 double exp_judge_quoted(const struct exp_judge_report *r, enum exp_judge_quote quote);
 double exp_judge_paper_speedup(const struct exp_judge_report *r, const struct exp_judge_model *model);
 
+/* ---- judge_screen.c ---- */
+
 /* Prints the names of the models. */
 void exp_judge_say_models(const struct exp_judge_report *r, FILE *out);
-
-/* ---- judge_screen.c ---- */
 
 /*
  * Says whether CSA's choices are right more often than a constant: by the clock, if there are times; else by Eq. 6 with

@@ -246,20 +246,6 @@ static void say_estimates(const struct exp_judge_report *r, const struct exp_jud
     }
 }
 
-/* Names all seven, or of many models the first seven. */
-void exp_judge_say_models(const struct exp_judge_report *r, FILE *out)
-{
-    enum { MOST = 7 };
-    const size_t n = r->n_models - 1, shown = n <= MOST ? n : MOST;
-
-    if (r->has_whole_set)
-        fprintf(out, "all %zu models", n);
-    for (size_t i = 0; i < shown && !r->has_whole_set; i++)
-        fprintf(out, "%s%s", !i ? "" : i + 1 == n ? " and " : ", ", r->model[i].name);
-    if (n > shown && !r->has_whole_set)
-        fprintf(out, " and %zu others", n - shown);
-}
-
 static int say(const void *report, FILE *out)
 {
     const struct exp_judge_report *r = report;

@@ -61,14 +61,6 @@ struct result {
 
 /* ---- finding ---- */
 
-struct exp_cycles_pair exp_validate_cycles_of_point(const struct exp_point *p)
-{
-    const size_t q = ctr_quantity_index("cycles");
-
-    return !p || *p->why_not ? (struct exp_cycles_pair){ (double)NAN, (double)NAN }
-                             : (struct exp_cycles_pair){ p->measured[q].number, p->simulated[EXP_AS_MACHINE][q] };
-}
-
 /* Returns the point of an algorithm in a point's layer; NULL: no point. */
 static const struct exp_point *point_by(const struct exp_points *points, const struct exp_point *of, const char *algo)
 {

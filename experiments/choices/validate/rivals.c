@@ -21,6 +21,14 @@ struct row {
     double amount[N_AMOUNTS];
 };
 
+struct exp_cycles_pair exp_validate_cycles_of_point(const struct exp_point *p)
+{
+    const size_t q = ctr_quantity_index("cycles");
+
+    return !p || *p->why_not ? (struct exp_cycles_pair){ (double)NAN, (double)NAN }
+                             : (struct exp_cycles_pair){ p->measured[q].number, p->simulated[EXP_AS_MACHINE][q] };
+}
+
 static struct row row_of(const struct exp_point *p)
 {
     const double *simulated = p->simulated[EXP_AS_MACHINE];

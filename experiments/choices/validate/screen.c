@@ -38,7 +38,7 @@ static void say_counts(const struct exp_agreement_report *r, struct exp_screen *
 
     if (n_whole)
         exp_screen_note(s, "why",
-                        "prefetchers count: the machine reaches %zu of %zu targets of counts, caches alone %zu of "
+                        "prefetchers matter: the machine reaches %zu of %zu targets of counts, caches alone %zu of "
                         "%zu",
                         whole, n_whole, alone, n_alone);
 }

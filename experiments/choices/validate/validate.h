@@ -53,9 +53,10 @@ void exp_validate_cycles_print(const struct exp_agreement_report *r, const struc
 int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct exp_validate_machine *of,
                               const struct exp_validate_cycles *c, const struct exp_outdir *dir, struct exp_why *why);
 
-struct exp_cycles_pair exp_validate_cycles_of_point(const struct exp_point *p); /* NaN: not comparable, or p is NULL */
-
 /* ---- rivals.c ---- */
+
+/* Returns the cycles of a point; NaN: not comparable, or NULL. */
+struct exp_cycles_pair exp_validate_cycles_of_point(const struct exp_point *p);
 
 /* Predictions without caches: a constant for each multiply-add; costs of multiply-adds, loads and stores by algorithm. */
 enum exp_validate_rival { EXP_VALIDATE_CONSTANT, EXP_VALIDATE_FIT };
