@@ -277,12 +277,14 @@ static void print_columns(const struct exp_csv *c, size_t reason, FILE *out)
     }
 }
 
+/* Puts the last cell of a row. */
 static void put_reasons(struct exp_csv *c)
 {
-    char *text;
+    char *text = NULL;
     size_t bytes;
-    FILE *out = exp_memory_open(&text, &bytes);
+    FILE *out = c->n_reasons ? exp_memory_open(&text, &bytes) : NULL;
 
+    put(c, ",");
     for (size_t r = 0; r < c->n_reasons; r++) {
         fputs(r ? BETWEEN_REASONS : "", out);
         print_columns(c, r + 1, out);
@@ -290,8 +292,9 @@ static void put_reasons(struct exp_csv *c)
         free(c->reason[r]);
     }
     c->n_reasons = 0;
+    if (!out)
+        return;
     fclose(out);
-    put(c, ",");
     put_field(c, text);
     free(text);
 }
