@@ -100,10 +100,10 @@ const makeChart = figure => {
     bar.svg.append(shape);
   };
   const draw = () => {
-    const shown = bars.filter(b => !b.row.classList.contains('off'));
+    const shown = bars.filter(b => b.svg && !b.row.classList.contains('off'));
     // A bar of more than three times Base's largest is cut, so that one slow algorithm does not hide the others.
     const mostOf = total => {
-      const its = shown.filter(b => b.total === total), largest = of => Math.max(0, ...of.map(b => Math.max(b.views[view].value || 0, b.views[view].high || 0)));
+      const its = shown.filter(b => b.total === total), largest = of => Math.max(0, ...of.map(b => b.views[view]).map(v => Math.max(v.value || 0, v.high || 0, v.mark <= 2 * v.value ? v.mark : 0)));
       const base = view === 'time' ? largest(its.filter(b => b.row.dataset.a === 'base')) : 0;
       return Math.max(Math.min(largest(its), 3 * base || Infinity), view === 'rate' && roof || 0, view === 'times' ? 1 : 0);
     };
@@ -129,7 +129,7 @@ const makeChart = figure => {
   const say = bar => {
     const { time, rate, times } = bar.views, range = v => v.high > v.low ? ` [${short(v.low)}, ${short(v.high)}]` : '';
     const lines = [`${bar.row.parentNode.querySelector('h5').firstChild.textContent.trim()}: ${bar.row.firstElementChild.textContent}`];
-    if (!(time.value > 0)) return lines.concat(bar.row.dataset.why ?? 'not available').join('\n');
+    if (!(time.value > 0)) return lines.concat(bar.row.querySelector('small').textContent || 'not available').join('\n');
     lines.push(`${short(time.value)} ${unit}${range(time)}`);
     if (times.value > 0) lines.push(`${short(times.value)}\u00d7 as fast as Base${range(times)}`);
     if (rate.value > 0) lines.push(`${short(rate.value)} ${rateUnit}${roof > 0 ? `, ${(100 * rate.value / roof).toFixed(0)} % of ${short(roof)} (${figure.dataset.top})` : ''}`);

@@ -54,12 +54,17 @@ void exp_page_bars_release(struct exp_page_bars *c)
 
 /* ---- sizes ---- */
 
+/* Returns the length that shows a group's bars, their intervals, and simulated times that are not far longer. */
 static double largest_bar(const struct exp_page_bar_group *g)
 {
     double most = 0;
 
-    for (size_t i = 0; i < g->n_bars; i++)
-        most = fmax(most, fmax(g->bar[i].value, g->bar[i].high));
+    for (size_t i = 0; i < g->n_bars; i++) {
+        const struct exp_page_bar *b = &g->bar[i];
+
+        most = fmax(most, fmax(b->value, b->high));
+        most = fmax(most, b->simulated <= 2 * b->value ? b->simulated : 0);
+    }
     return most;
 }
 
@@ -249,20 +254,19 @@ static void put_bar(struct exp_page_writer *w, const struct exp_page_bars *c, co
         put_numbers(w->body, "v", numbers, sizeof numbers / sizeof numbers[0]);
     if (b->value > 0 && sum_of_parts(b) > 0)
         put_numbers(w->body, "s", b->part, EXP_PAGE_BAR_PARTS);
-    if (!(b->value > 0) && b->why) {
-        fputs(" data-why=\"", w->body);
-        put_text(w, b->why);
-        fputc('"', w->body);
-    }
     fputs("><b>", w->body);
     put_text(w, exp_page_algo_title(b->algo));
-    fprintf(w->body, "</b><svg width=100%% height=%d>", r->has_parts ? 24 : 16);
-    if (b->value > 0)
+    if (b->value > 0) {
+        fprintf(w->body, "</b><svg width=100%% height=%d>", r->has_parts ? 24 : 16);
         put_shapes(r, b);
-    exp_page_print_number(text, sizeof text, b->value, EXP_PAGE_DECIMAL);
-    fprintf(w->body, "</svg><span>%s", b->value > 0 ? text : "\xe2\x80\x93");
-    if (b->value > 0 && strlen(c->unit) <= SHORT_UNIT)
-        fprintf(w->body, " %s", c->unit);
+        exp_page_print_number(text, sizeof text, b->value, EXP_PAGE_DECIMAL);
+        fprintf(w->body, "</svg><span>%s%s%s", text, strlen(c->unit) <= SHORT_UNIT ? " " : "",
+                strlen(c->unit) <= SHORT_UNIT ? c->unit : "");
+    } else {
+        fputs("</b><small>", w->body);
+        put_text(w, b->why ? b->why : "");
+        fputs("</small><span>\xe2\x80\x93", w->body);
+    }
     fputs("</span></div>\n", w->body);
 }
 

@@ -119,7 +119,7 @@ static void test_bars(void)
         "<rect class=p0 y=15 height=6 x=0% width=25% />",                          /* three quarters */
         "<rect class=k y=2 height=12 width=100% /><rect class=cut x=96% width=1%", /* the slow bar */
         "data-a=\"slow&quot;er\"",
-        "data-why=\"it &quot;refuses&quot;\"",
+        "<small>it &quot;refuses&quot;</small>",
         "<span>\xe2\x80\x93</span>",
     };
     struct exp_page_writer w;
