@@ -307,18 +307,26 @@ void exp_page_extract_write(struct exp_page_writer *w, const struct exp_page_ext
                      *p.reason[i].columns ? p.reason[i].columns : "Rows without a value", p.reason[i].text);
 }
 
+/* Returns the first row whose layer has at least this index. */
+static size_t first_of(const struct exp_page_csv *csv, const struct rec_table *t, size_t index)
+{
+    size_t low = 0, high = csv->table.n_rows;
+
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+
+        if (*(const size_t *)(const void *)((const char *)csv->row + middle * t->row_bytes) < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 size_t exp_page_rows_of_layer(const struct exp_page_csv *csv, const struct rec_table *t, size_t index, size_t *first)
 {
-    const char *row = csv->row;
-    size_t n = 0;
-
-    for (*first = 0; *first < csv->table.n_rows; ++*first, row += t->row_bytes) {
-        if (*(const size_t *)(const void *)row == index)
-            break;
-    }
-    for (; *first + n < csv->table.n_rows && *(const size_t *)(const void *)row == index; n++)
-        row += t->row_bytes;
-    return n;
+    *first = first_of(csv, t, index);
+    return first_of(csv, t, index + 1) - *first;
 }
 
 const char *exp_page_algo_title(const char *name)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/bench/case/algo.h"
@@ -261,6 +262,8 @@ static bool is_of_shape(const char *column)
 
 static bool is_same(const struct exp_table *t, const struct exp_page_layer *a, const struct exp_page_layer *b)
 {
+    if (a->work < b->work || a->work > b->work)
+        return false;
     for (size_t c = 0; c < t->n_columns && a->n == b->n; c++) {
         for (size_t i = 0; i < a->n && is_of_shape(t->column[c]); i++) {
             if (strcmp(exp_table_string(t, a->first + i, c), exp_table_string(t, b->first + i, c)) != 0)
@@ -280,6 +283,50 @@ static void find_same(struct exp_page_run *r, size_t i)
     exp_say(r->layer[i].id, sizeof r->layer[i].id, "%s-l%zu", r->f->id, k + 1);
 }
 
+/* Returns the work of the first layer behind the n layers with the most work; -1: there is no such layer. */
+static double work_behind(const struct exp_page_run *r, size_t n, bool is_by_shape)
+{
+    double *work = exp_new(r->n_layers + 1, sizeof *work), limit = -1;
+    size_t all = 0;
+
+    for (size_t i = 0; i < r->n_layers; i++) {
+        if (!is_by_shape || r->layer[i].same_as == i)
+            work[all++] = r->layer[i].work;
+    }
+    exp_stats_sort_up(work, all);
+    if (all > n)
+        limit = work[all - n - 1];
+    free(work);
+    return limit;
+}
+
+/* Chooses the layers and shapes of a page: those with the most work, in the order of the file where work is equal. */
+static void choose_shown(struct exp_page_run *r)
+{
+    const double layers = work_behind(r, EXP_PAGE_LAYERS, false), shapes = work_behind(r, EXP_PAGE_SHAPES, true);
+    size_t n_layers = 0, n_shapes = 0;
+
+    for (size_t i = 0; i < r->n_layers; i++) {
+        struct exp_page_layer *l = &r->layer[i];
+
+        n_layers += l->is_shown = l->work > layers;
+        n_shapes += l->has_page = l->same_as == i && l->work > shapes;
+    }
+    for (size_t i = 0; i < r->n_layers; i++) {
+        struct exp_page_layer *l = &r->layer[i];
+
+        if (!l->is_shown && n_layers < EXP_PAGE_LAYERS)
+            n_layers += l->is_shown = true;
+        if (l->same_as == i && !l->has_page && n_shapes < EXP_PAGE_SHAPES)
+            n_shapes += l->has_page = true;
+    }
+}
+
+const char *exp_page_of_layer(const struct exp_page_run *r, size_t layer)
+{
+    return r->layer[r->layer[layer].same_as].has_page ? r->layer[layer].id : NULL;
+}
+
 void exp_page_layers_find(struct exp_page_run *r)
 {
     const struct exp_layers_row *row = r->layers.row;
@@ -294,8 +341,13 @@ void exp_page_layers_find(struct exp_page_run *r)
             i++;
         l->n = i - l->first;
     }
-    for (size_t i = 0; i < r->n_layers; i++)
+    for (size_t i = 0; i < r->n_layers; i++) {
+        const double macs = row[r->layer[i].first].of[M_macs].number;
+
+        r->layer[i].work = macs > 0 ? macs : 0;
         find_same(r, i);
+    }
+    choose_shown(r);
 }
 
 /* ---- tables ---- */
@@ -567,12 +619,15 @@ static void say_numbers(const struct exp_page_run *r, size_t page, char *text, s
 
 void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run *r)
 {
+    size_t n_left_out = 0;
+
     for (size_t i = 0; i < r->n_layers; i++) {
         char title[320], summary[640] = "";
         struct exp_page_plan plan;
         bool is_known;
 
-        if (r->layer[i].same_as != i)
+        n_left_out += r->layer[i].same_as == i && !r->layer[i].has_page;
+        if (!r->layer[i].has_page)
             continue;
         is_known = read_plan(&plan, r, i);
         put_title(title, sizeof title, r, i);
@@ -583,4 +638,7 @@ void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run 
         write_page(w, r, i, is_known ? &plan : NULL);
         exp_page_close(w);
     }
+    if (n_left_out)
+        exp_page_say(w, EXP_PAGE_NOTE, "%zu more shapes, with less work, have no page here: the tables have them.",
+                     n_left_out);
 }

@@ -370,23 +370,25 @@ static const char *page_of_row(const void *ctx, size_t row)
 
     for (size_t i = 0; i < r->n_layers; i++) {
         if (row - r->layer[i].first < r->layer[i].n)
-            return r->layer[i].id;
+            return exp_page_of_layer(r, i);
     }
     return NULL;
 }
 
 static void write_extract(struct exp_page_writer *w, const struct exp_page_run *r, const struct exp_page_csv *csv,
-                          const char *caption, const struct exp_page_field *field, size_t n_fields)
+                          const char *caption, const struct exp_page_field *field, size_t n_fields, const size_t *row,
+                          size_t n_rows)
 {
     struct exp_page_extract x = { .csv = csv,
                                   .caption = caption,
                                   .field = field,
                                   .n_fields = n_fields,
-                                  .n_rows = csv->table.n_rows,
+                                  .row = row,
+                                  .n_rows = n_rows,
                                   .level = r->level,
                                   .target = page_of_row,
                                   .ctx = r,
-                                  .is_long = csv->table.n_rows > 12 };
+                                  .is_long = n_rows > 12 };
 
     exp_page_extract_write(w, &x);
 }
@@ -411,21 +413,33 @@ static void write_levels(struct exp_page_writer *w, const struct exp_page_run *r
     if (!*text)
         return;
     exp_page_text(w, EXP_PAGE_PARAGRAPH, text);
-    write_extract(w, r, &r->levels, "All levels of the machine.", level_fields, N(level_fields));
+    write_extract(w, r, &r->levels, "All levels of the machine.", level_fields, N(level_fields), NULL,
+                  r->levels.table.n_rows);
 }
 
 static void write_model(struct exp_page_writer *w, const struct exp_page_run *r)
 {
     write_extract(w, r, &r->model,
                   "All layers together, by algorithm. SConv is CSA's choice of schedule in each layer.", model_fields,
-                  N(model_fields) - (has_cycles(r) ? MODEL_ESTIMATES : 0));
+                  N(model_fields) - (has_cycles(r) ? MODEL_ESTIMATES : 0), NULL, r->model.table.n_rows);
     write_levels(w, r);
 }
 
+/* Writes the rows of the shown layers. */
 static void write_layer_table(struct exp_page_writer *w, const struct exp_page_run *r)
 {
+    size_t *row = exp_new(r->layers.table.n_rows, sizeof *row), n = 0;
+
+    for (size_t i = 0; i < r->n_layers; i++) {
+        for (size_t k = 0; k < r->layer[i].n && r->layer[i].is_shown; k++)
+            row[n++] = r->layer[i].first + k;
+    }
     write_extract(w, r, &r->layers, "Layer by layer and algorithm. A layer's name leads to its page.", layer_fields,
-                  N(layer_fields) - (has_cycles(r) ? LAYER_ESTIMATES : 0));
+                  N(layer_fields) - (has_cycles(r) ? LAYER_ESTIMATES : 0), row, n);
+    if (n < r->layers.table.n_rows)
+        exp_page_say(w, EXP_PAGE_NOTE, "These are the %d layers with the most work; layers.csv has all %zu.",
+                     EXP_PAGE_LAYERS, r->n_layers);
+    free(row);
 }
 
 static void write_file(struct exp_page_writer *w, const struct exp_page_run *r, const char *file, const char *title)

@@ -25,7 +25,16 @@ struct exp_page_layer {
     size_t first, n;  /* rows of layers.csv */
     size_t same_as;   /* the first layer of equal shape and plan: all but the times is equal */
     char id[40];      /* of the page that shows the layer */
+    double work;      /* multiply-adds */
+    bool is_shown;    /* among the EXP_PAGE_LAYERS layers with the most work: in the chart, in tables */
+    bool has_page;    /* of a shape's first layer: among the EXP_PAGE_SHAPES shapes with the most work */
 };
+
+/* A page about thousands of layers stays small. */
+enum { EXP_PAGE_LAYERS = 250, EXP_PAGE_SHAPES = 100 };
+
+/* Returns the id of the page that shows a layer; NULL: the page is left out. */
+const char *exp_page_of_layer(const struct exp_page_run *r, size_t layer);
 
 /*
  * Finds the rows of one layer in a table sorted by layer, whose structs begin with the layer's index. Returns the

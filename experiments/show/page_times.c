@@ -147,7 +147,7 @@ static void add_layer(struct exp_page_bars *c, const struct source *s, size_t la
     const struct exp_page_layer *l = &s->r->layer[layer];
     struct exp_page_bar_group *g = exp_page_bars_group(c, l->name);
 
-    g->target = s->r->layer[l->same_as].id;
+    g->target = exp_page_of_layer(s->r, layer);
     for (size_t i = l->first; i < l->first + l->n; i++)
         add_row(g, s, layer, i);
     say_saving(g, c->unit);
@@ -301,8 +301,10 @@ bool exp_page_times_write(struct exp_page_writer *w, const struct exp_page_run *
     set_part_titles(&c, &s);
     if (r->n_layers > 1 && r->model.table.n_rows)
         add_model(&c, &s, name, sizeof name);
-    for (size_t i = 0; i < r->n_layers; i++)
-        add_layer(&c, &s, i);
+    for (size_t i = 0; i < r->n_layers; i++) {
+        if (r->layer[i].is_shown)
+            add_layer(&c, &s, i);
+    }
     exp_page_bars_write(w, &c);
     exp_page_bars_release(&c);
     return true;

@@ -126,6 +126,20 @@ page "$few"
 check "they are not given for all rows" sh -c "! grep -q 'not available: the last row says so' '$few/report.html'"
 has "$few/report.html" 'miss L1, measured; miss L2, measured; miss L3, measured – not available: '
 
+# A page about many layers has those with the most work.
+many=$work/many/x
+mkdir -p "$many" && cp "$few/machine.cfg" "$few/traffic.csv" "$many"
+csv_rows "$few/layers.csv" | awk -F, 'BEGIN { OFS = FS } NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print; next }
+    $at["layer"] == "conv1_1" { row[++n] = $0 }
+    END { for (l = 1; l <= 400; l++) for (r = 1; r <= n; r++) { $0 = row[r]; $at["layer_index"] = l; $at["layer"] = "l" l; $at["macs"] += l; print } }' >"$many/layers.csv"
+page "$many"
+has "$many/report.html" 'These are the 250 layers with the most work; layers.csv has all 400.'
+has "$many/report.html" '300 more shapes, with less work, have no page here'
+has_not "$many/report.html" '>l150<'
+has_not "$many/report.html" '<summary><b>l300</b>'
+has "$many/report.html" '<summary><b>l301</b>'
+check "it is small" [ "$(stat -c %s "$many/report.html")" -lt 3000000 ]
+
 # The layers' numbers are those of the table.
 vgg=$no_model/vgg16
 page "$vgg"
