@@ -280,8 +280,9 @@ bool exp_page_times_write(struct exp_page_writer *w, const struct exp_page_run *
 
     if (!is_timed && !has_cycles)
         return false;
-    c.title = is_timed ? "How long does it take, and what does it wait for?"
-                       : "How many cycles does it take, by simulation, and what does it wait for?";
+    c.title = !is_timed    ? "How many cycles does it take, by simulation, and what does it wait for?"
+              : has_cycles ? "How long does it take, and what does it wait for?"
+                           : "How long does it take?";
     c.unit = is_timed ? "ms" : "million cycles";
     c.rate_unit = is_timed ? "GFLOP/s" : "multiply-adds per cycle";
     if (is_timed) {
