@@ -97,6 +97,8 @@ built_for_later = $(OBSERVER)
 handed_for_later = "OBSERVER=$(OBSERVER)" "MAKE_GUEST=$(BUILD)/guest.log"
 first_for_stack = . .ci/signals; guest=$$($(BUILD)/bench stack --guest $(call pass,stack)) && waited $(MAKE) --no-print-directory guest-$$guest &&
 handed_for_stack = "OBSERVER=$(OBSERVER)" "GUEST=$${GUEST:-$(guest_path)}"
+built_for_lines = $(BUILD)/cachesim $(TRACER)
+handed_for_lines = "CACHESIM=$(BUILD)/cachesim"
 built_for_code = $(OBSERVER) $(code_guest)
 handed_for_code = "OBSERVER=$(OBSERVER)" "GUEST=$(code_guest)"
 

@@ -192,8 +192,9 @@ static int hash_source(const struct command *command, const char *path, const ch
 static int hash_of(const struct command *command, const char *path, const char *half, uint64_t *hash,
                    struct exp_why *why)
 {
-    static const char *const sources[] = { "ring.h",     "recorder.h", "plugin_watcher.c",
-                                           "record.awk", "marker.h",   "x86.awk" };
+    static const char *const sources[] = {
+        "ring.h", "recorder.h", "plugin_watcher.c", "record.awk", "marker.h", "x86.awk", "../../" HEADER_DIR "/drive.c"
+    };
     int err;
 
     *hash = 0;
@@ -399,6 +400,41 @@ static int make_emulated(const struct command *command, const char *path, const 
         command,
         (const char *const[]){ WATCH_DIR "/plugin_watcher.c", path, "-w", "-o", to, "-Wl,-z,muldefs", "-lm", NULL },
         why);
+}
+
+/* Links the plug-in with the program around a plug-in. */
+static int make_driver(const struct command *command, const char *path, const char *to, struct exp_why *why)
+{
+    return run_with(command, (const char *const[]){ HEADER_DIR "/drive.c", path, "-w", "-o", to, "-lm", NULL }, why);
+}
+
+int exp_plugin_compile_driver(const char *path, const struct exp_plugin_limits *limits, unsigned seconds,
+                              char **program, struct exp_why *why)
+{
+    const struct exp_recorder_kind *kind = exp_recorder_kind_of_libraries();
+    struct command command = { .limit_s = limits->limit_s + COMPILER_LIMIT_S };
+    struct exp_words *words = &command.words;
+    int err;
+
+    *program = NULL;
+    if (!kind || !exp_plugin_is_source(path))
+        return exp_fail(why, -ENOTSUP, kind ? "source lines need a C file" : "only x86 code is annotated here");
+    err = begin_command(words, kind->compiler, kind->flags, path, why);
+    if (!err) {
+        exp_words_add(words, "-DDRIVE_RUNS=1");
+        exp_words_add(words, "-DDRIVE_SECONDS=%u", seconds);
+        err = add_own_flags(words, path, why);
+    }
+    if (!err)
+        err = end_command(words, limits->flags, path);
+    if (!err)
+        err = find_or_make(&command, path, "drive", make_driver, program, why);
+    exp_words_release(words);
+    if (err) {
+        free(*program);
+        *program = NULL;
+    }
+    return err;
 }
 
 /* Adds flags that tell the loader where a shared object is. */

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,6 +17,7 @@
 #include "experiments/base/text.h"
 #include "experiments/bench/plugin/process.h"
 #include "kernels/plugin/conv_plugin.h"
+#include "sim/machine/machine_words.h"
 
 /* The program that records the plug-in's accesses: made when first needed. */
 struct recorder {
@@ -773,6 +775,32 @@ static int take_own(const char *list, char *own, bool *has_plugins, struct exp_w
     return err;
 }
 
+static int has_ending(const struct dirent *entry)
+{
+    return exp_plugin_is_source(entry->d_name) || exp_name_ends_in(entry->d_name, ".so");
+}
+
+/* Says that a file is missing, and which file of the folder has nearly the name. */
+static void say_missing(const char *path, int err, struct exp_why *why)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? exp_format("%.*s/", (int)(slash - path), path) : exp_copy_text("./");
+    struct dirent **entry = NULL;
+    const int n = scandir(folder, &entry, has_ending, alphasort);
+    const char **known = exp_new((size_t)(n > 0 ? n : 0) + 1, sizeof *known), *nearest;
+
+    for (int i = 0; i < n; i++)
+        known[i] = entry[i]->d_name;
+    nearest = sim_nearest_word(exp_last_part(path), known, (size_t)(n > 0 ? n : 0));
+    exp_fail(why, err, "ALGO: there is no file '%s'%s%s%s%s", path, nearest ? ", did you mean " : "",
+             nearest && slash ? folder : "", nearest ? nearest : "", nearest ? "?" : "");
+    for (int i = 0; i < n; i++)
+        free(entry[i]);
+    free(entry);
+    free(known);
+    free(folder);
+}
+
 /* Finds a plug-in whose file is missing; a function or record of the file may be named behind a colon. */
 static int check_file(const char *item, struct exp_why *why)
 {
@@ -780,7 +808,7 @@ static int check_file(const char *item, struct exp_why *why)
     int err = !access(item, F_OK) || !access(path, F_OK) ? 0 : -ENOENT;
 
     if (err)
-        exp_fail(why, err, "ALGO: there is no file '%s'", path);
+        say_missing(path, err, why);
     free(path);
     return err;
 }

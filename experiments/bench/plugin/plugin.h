@@ -174,6 +174,13 @@ struct exp_plugin_clock {
     void *ctx;
 };
 
+/*
+ * Makes a program that runs a layer of a plug-in's C file once (kernels/plugin/drive.c), without AVX-512, and ends after
+ * `seconds` (0: never). Returns as exp_plugin_compile; -ENOTSUP for a shared object, or on a further CPU family.
+ */
+int exp_plugin_compile_driver(const char *path, const struct exp_plugin_limits *limits, unsigned seconds,
+                              char **program, struct exp_why *why);
+
 struct exp_recording {
     const struct exp_recorder_kind *kind;
     const char *program, *observer, *user_plan;
