@@ -257,11 +257,43 @@ static int list_addresses(const struct asked *a, size_t n)
     return err ? err : fd;
 }
 
+/* Tells whether a file is a compiler's header: an intrinsic is a part of the line that calls the intrinsic. */
+static bool is_compilers(const char *file)
+{
+    return strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/");
+}
+
+/*
+ * Takes answers of addr2line -a -i: after each address, the place and the callers that the place is inlined into. Keeps
+ * the first place outside of the compiler's headers.
+ */
+static int take_answers(struct cachesim_names *names, const struct asked *a, size_t n, FILE *in)
+{
+    char function[MAX_PATH], where[MAX_PATH];
+    size_t i = 0; /* places begun */
+    bool is_first = false;
+    int err = 0;
+
+    while (!err && fgets(function, sizeof function, in)) {
+        if (!strncmp(function, "0x", 2)) {
+            i++;
+            is_first = true;
+            continue;
+        }
+        if (!fgets(where, sizeof where, in) || !i || i > n)
+            break;
+        if (is_first || is_compilers(a[i - 1].place->file))
+            err = take_answer(names, a[i - 1].place, function, where);
+        is_first = false;
+    }
+    return err;
+}
+
 /* Asks about places of a file. Places without an answer stay unknown. */
 static int ask(struct cachesim_names *names, const struct asked *a, size_t n)
 {
-    char list[1 + CACHESIM_PLACE_BYTES] = "@", function[MAX_PATH], where[MAX_PATH];
-    const char *argv[] = { "addr2line", "-f", "-C", "-e", a->mapping->path, list, NULL };
+    char list[1 + CACHESIM_PLACE_BYTES] = "@";
+    const char *argv[] = { "addr2line", "-a", "-i", "-f", "-C", "-e", a->mapping->path, list, NULL };
     struct cachesim_child child;
     const int fd = list_addresses(a, n);
     int err = fd < 0 ? fd : cachesim_child_open(&child);
@@ -272,9 +304,7 @@ static int ask(struct cachesim_names *names, const struct asked *a, size_t n)
         err =
             cachesim_child_start(&child, &(struct cachesim_start){ (char *const *)argv, CACHESIM_INTO_PIPE, -1, NULL });
     if (!err) {
-        for (size_t i = 0;
-             i < n && !err && fgets(function, sizeof function, child.in) && fgets(where, sizeof where, child.in); i++)
-            err = take_answer(names, a[i].place, function, where);
+        err = take_answers(names, a, n, child.in);
         cachesim_child_end(&child, false);
     }
     if (fd >= 0)
