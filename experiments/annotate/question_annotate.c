@@ -63,15 +63,21 @@ static int read_layer(struct session *s)
     return err;
 }
 
+/* Checks ALGO, which must be one C file. */
+static int check_names(const struct options *o, struct exp_why *why)
+{
+    int err = exp_plugins_check(o->algos, why);
+
+    if (!err && (strchr(o->algos, ',') || !exp_plugin_is_source(o->algos)))
+        err = exp_fail(why, -EINVAL, "ALGO: one plug-in's C file is wanted, such as ALGO=mine.c, not '%s'", o->algos);
+    return err;
+}
+
 static int check(const struct exp_question *q, const void *options, struct exp_why *why)
 {
-    const struct options *o = options;
-    const int err = exp_check_names(q, options, "", why);
+    const int err = exp_check_names(q, options, "ALGO", why);
 
-    return err || exp_plugin_is_source(o->algos)
-               ? err
-               : exp_fail(why, -EINVAL, "ALGO: one plug-in's C file is wanted, such as ALGO=mine.c, not '%s'",
-                          o->algos);
+    return err ? err : check_names(options, why);
 }
 
 static int prepare(void *session)
@@ -81,7 +87,8 @@ static int prepare(void *session)
     const struct exp_plugin_limits limits = { o->limit, o->plugin_flags };
     int err;
 
-    err = exp_machine_find(&s->machine, o->machine, o->results, &s->why);
+    err = check_names(o, &s->why);
+    err = err ? err : exp_machine_find(&s->machine, o->machine, o->results, &s->why);
     err = err ? err : read_layer(s);
     err = err ? err : exp_plugin_compile_driver(o->algos, &limits, o->limit, &s->program, &s->why);
     exp_say(s->what, sizeof s->what, "%s, %s, caches of %s, by source line; commit %s", exp_last_part(o->algos),
