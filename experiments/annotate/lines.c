@@ -156,7 +156,7 @@ static void add_source(struct lines *l, const char *file)
         fclose(in);
 }
 
-/* Removes the lines of files that nobody can read: of the C library. */
+/* Removes the lines of unreadable files, such as the C library's. */
 static void keep_readable(struct lines *l)
 {
     size_t kept = 0;

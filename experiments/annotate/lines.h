@@ -11,27 +11,26 @@
 enum { LINES_MOST_LEVELS = 4 };
 
 struct line_row {
-    const char *file; /* from malloc, as is source */
+    const char *file; /* file and source: from malloc */
     uint64_t line;
     const char *source; /* the text of the line; "" if the file cannot be read */
     double loads, stores;
     struct value misses[LINES_MOST_LEVELS];
-    double waiting; /* cycles: the latency of each load that misses, none hidden */
+    double waiting; /* cycles: the latency of each missed load, no latency hidden */
 };
 
 struct lines {
     struct line_row *row; /* [n], the greatest waiting first */
     size_t n;
-    double waiting, others; /* of all lines with a file; of code without a known line */
+    double waiting, others; /* of all rows; of code without a known line */
     char *own;              /* path of the plug-in's file */
 };
 
 extern const struct rec_table lines_table;
 
 /*
- * Reads counts of a machine. Lines of the file `driver` are left out, and lines of code that is not among the files of
- * the folder of `own`, unless the code is a library's with a known, readable file. Returns 0, or -errno with one line in
- * why.
+ * Reads counts of a machine: lines of files that can be read, except the file `driver`. `own` is the plug-in's file.
+ * Returns 0, or -errno with one line in why.
  */
 int lines_read(struct lines *l, const char *path, const char *own, const char *driver, const struct sim_machine *m,
                struct exp_why *why);

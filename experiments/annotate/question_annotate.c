@@ -1,5 +1,5 @@
 /*
- * Which source line of a plug-in misses? Compiles the plug-in into a small program that runs one layer, runs the program
+ * Finds the source lines of a plug-in with the most misses. Compiles the plug-in into a small program that runs one layer, runs the program
  * under `cachesim run --annotate`, and sorts the source lines by the latencies of their missed loads.
  */
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define CALLGRIND "callgrind.out"
 #define LOG "cachesim.log"
 
-enum { ENDED_EARLY = 124, STARTS_S = 60 /* the most that the emulator and the lines of the program take besides */ };
+enum { ENDED_EARLY = 124, STARTS_S = 60 /* the most time of the emulator and of the search for lines besides */ };
 
 struct options {
     const char *layer, *machine, *algos, *plugin_flags, *results, *commit, *cachesim;
@@ -63,7 +63,7 @@ static int read_layer(struct session *s)
     return err;
 }
 
-/* Checks ALGO, which must be one C file. */
+/* Checks ALGO: a single C file. */
 static int check_names(const struct options *o, struct exp_why *why)
 {
     int err = exp_plugins_check(o->algos, why);
@@ -125,7 +125,7 @@ static void add_shape(struct exp_words *words, const struct conv_problem *p)
         exp_words_add(words, "%s=%d", member[i].name, (int)member[i].value);
 }
 
-/* Reads what cachesim and the program said. Returns 0, or -errno with the program's reason. */
+/* Reads messages of cachesim and of the program. Returns 0, or -errno with the program's reason. */
 static int read_log(struct session *s, const char *path)
 {
     FILE *in = exp_file_open(path);

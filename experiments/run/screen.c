@@ -34,7 +34,7 @@ static bool is_whole(const struct subject *s, const struct exp_verdict_variant *
                                             : verdict_is_compared(x);
 }
 
-/* Says ", in the 1 of 4 layers that it does" of a variant that does some. */
+/* Says in how many layers a variant has the subject, unless in all layers. */
 static void say_part(const struct subject *s, const struct exp_verdict_variant *x, char *text, size_t bytes)
 {
     if (!is_whole(s, x))

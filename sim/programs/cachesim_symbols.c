@@ -257,15 +257,15 @@ static int list_addresses(const struct asked *a, size_t n)
     return err ? err : fd;
 }
 
-/* Tells whether a file is a compiler's header: an intrinsic is a part of the line that calls the intrinsic. */
+/* Tells whether a file is a compiler's header: an intrinsic is a part of the line with the call. */
 static bool is_compilers(const char *file)
 {
     return strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/");
 }
 
 /*
- * Takes answers of addr2line -a -i: after each address, the place and the callers that the place is inlined into. Keeps
- * the first place outside of the compiler's headers.
+ * Takes answers of addr2line -a -i: after each address, the place, and the callers around inlined code. Keeps the first
+ * place outside of the compiler's headers.
  */
 static int take_answers(struct cachesim_names *names, const struct asked *a, size_t n, FILE *in)
 {
