@@ -104,4 +104,4 @@ handed_for_code = "OBSERVER=$(OBSERVER)" "GUEST=$(code_guest)"
 
 observable = OBSERVER=$(OBSERVER) GUEST_$(ARCH)=$(native_guest) $(if $(filter x86_64,$(ARCH)),TWIN=$(native_twin) COPIED=$(native_copied) CODE_GUEST=$(code_guest))
 guest_of_tests = guest-$(ARCH)$(if $(filter x86_64,$(ARCH)),-copied)
-suite_needs_guest = $(if $1,$(filter observe observe_twins observe_stack emit_streams,$1),all)
+suite_needs_guest = $(if $1,$(filter observe observe_twins observe_stack emit_streams plugin_work,$1),all)

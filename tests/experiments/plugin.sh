@@ -462,6 +462,32 @@ if [ -n "${OBSERVER:-}" ] && [ -e "$OBSERVER" ] && [ "$(uname -m)" = x86_64 ] &&
     check "without the emulator's plugin, that is the reason" grep -q '^openblas_rows .*nobody_sees_what_libraries_access' <(columns "$dir/layers.csv" algo simulated_loads)
 fi
 
+# ---- simulated cycles: of the instructions that a plug-in executes ----
+
+if [ "$(uname -m)" = x86_64 ]; then
+    quick=(MACHINE=zen3 OBSERVE=0 TIMING=0)
+    model=tests/data/three.csv
+    dir=$work/results/zen3/three
+    {
+        echo '#define conv plain'
+        echo "#include \"$PWD/$ship/naive.c\""
+        echo '#undef conv'
+        echo 'static float copy[1 << 20];'
+        echo 'void conv(const struct conv_plugin_shape *s, const float *in, const float *filters, float *out) {'
+        echo '    const int n = s->batch * s->in_channels * s->in_h * s->in_w;'
+        echo '    for (int i = 0; i < 40 * n; i++) copy[i % n] = in[i % n];'
+        echo '    plain(s, copy, filters, out); }'
+    } >"$work/copies.c"
+    run "base,$ship/naive.c,tests/data/plugins/marks.c,$work/copies.c"
+    check "each layer has cycles" [ "$(columns "$dir/layers.csv" algo simulated_cycles | grep -cE '^(naive|marks|copies) [0-9]')" -eq 9 ]
+    check "stores to scratch memory are packing: $(columns "$dir/layers.csv" algo simulated_packing_cycles | paste -sd ' ')" \
+        [ "$(columns "$dir/layers.csv" algo simulated_packing_cycles | awk '$1 == "copies" && $2 > 10000' | wc -l)" -eq 3 ]
+    check "... and spills are not" [ "$(columns "$dir/layers.csv" algo simulated_packing_cycles | awk '$1 == "naive" && $2 == 0' | wc -l)" -eq 3 ]
+    check "marks say more than stores" [ "$(columns "$dir/layers.csv" algo simulated_packing_cycles | awk '$1 == "marks" && $2 > 0' | wc -l)" -eq 3 ]
+    check "the verdict says why" grep -qE 'why naive takes [0-9]+ % more simulated cycles than base' <(unwrapped "$dir/verdict.txt")
+    check "... and the screen" grep -qE '^why +by simulation, .* (naive|marks|copies) more than base' "$work/out"
+fi
+
 # ---- later readers do not run the plug-in ----
 
 dir=$work/results/host/odd
