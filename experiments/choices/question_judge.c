@@ -248,6 +248,7 @@ const struct exp_question question_judge = {
     .machine_at = offsetof(struct session, setup.machine),
     .tables = { &exp_judge_layers_table, &exp_judge_models_table, &exp_judge_ratios_table, &exp_judge_speedups_table },
     .prepare = prepare,
+    .prepares_from_files = true,
     .work = work,
     .write = write_tables,
     .verdict = print_verdict,

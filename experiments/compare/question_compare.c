@@ -134,6 +134,7 @@ const struct exp_question question_compare = {
     EXP_RESULTS(struct session),
     .tables = { &exp_compare_table },
     .prepare = prepare,
+    .prepares_from_files = true,
     .write = write_table,
     .verdict = print_verdict,
     .page = write_page,

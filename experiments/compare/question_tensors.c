@@ -335,6 +335,7 @@ const struct exp_question question_tensors = {
     EXP_RESULTS(struct session),
     .tables = { &table },
     .prepare = prepare,
+    .prepares_from_files = true,
     .write = write_table,
     .verdict = print_answer,
     .release = release,

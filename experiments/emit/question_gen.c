@@ -557,6 +557,7 @@ const struct exp_question question_gen = {
     .machine_at = offsetof(struct session, plans.setup.machine),
     .tables = { &exp_emit_times_table },
     .prepare = prepare,
+    .prepares_from_files = true,
     .work = work,
     .write = write_times,
     .release = release,

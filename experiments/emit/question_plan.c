@@ -363,6 +363,7 @@ const struct exp_question question_plan = {
     EXP_SESSION(struct session),
     .query = print_schema,
     .prepare = make_plans,
+    .prepares_from_files = true,
     .work = print,
     .release = release,
 };

@@ -250,6 +250,7 @@ const struct exp_question question_layers = {
     .options = options,
     EXP_SESSION(struct session),
     .prepare = prepare,
+    .prepares_from_files = true,
     .work = work,
     .release = release,
 };

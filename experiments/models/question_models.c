@@ -262,5 +262,6 @@ const struct exp_question question_models = {
     EXP_SESSION(struct session),
     .models_at = offsetof(struct session, models),
     .prepare = prepare,
+    .prepares_from_files = true,
     .work = work,
 };

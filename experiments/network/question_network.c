@@ -122,11 +122,20 @@ static int check_kind(const char *model, struct exp_why *why)
     return err;
 }
 
+/* Reads the network, but not the weights. */
 static int check(const struct exp_question *q, const void *options, struct exp_why *why)
 {
-    int err = check_kind(((const struct options *)options)->model, why);
+    struct session s = { .options = *(const struct options *)options };
+    int err = check_kind(s.options.model, why);
 
-    return err ? err : exp_check_names(q, options, "", why);
+    err = err ? err : exp_check_names(q, options, "", why);
+    if (err)
+        return err;
+    err = read_data(&s);
+    err = err ? err : read_network(&s);
+    onnx_free(s.graph);
+    onnx_free(s.given);
+    return err ? exp_fail(why, err, "%s", s.why.text) : 0;
 }
 
 static int read_graph(struct session *s)

@@ -257,8 +257,11 @@ static const struct exp_question_jobs jobs = { .needs = "--exclusive", .has_thre
 
 static int check(const struct exp_question *q, const void *asked, struct exp_why *why)
 {
+    int err;
+
     add_rows();
-    return exp_check_names(q, asked, "", why);
+    err = exp_check_names(q, asked, "", why);
+    return err ? err : exp_check_models(q, asked, why);
 }
 
 const struct exp_question question_peers = {

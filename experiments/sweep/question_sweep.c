@@ -181,6 +181,7 @@ const struct exp_question question_sweep = {
     .crew_at = offsetof(struct session, crew),
     .tables = { &exp_sweep_cases_table, &exp_sweep_sums_table, &exp_sweep_best_table },
     .prepare = prepare,
+    .prepares_from_files = true,
     .write = write_tables,
     .verdict = print_answer,
     .variables = set_variables,

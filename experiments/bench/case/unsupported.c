@@ -11,6 +11,10 @@ static const struct {
 #include "experiments/bench/case/unsupported.def"
 };
 
+static const char *const kinds[] = {
+    [EXP_UNSUPPORTED_VARIABLE] = "VARIABLE", [EXP_UNSUPPORTED_MACHINE] = "MACHINE", [EXP_UNSUPPORTED_UKR] = "UKR"
+};
+
 enum { N_WORDS = sizeof words / sizeof words[0] };
 
 const char *exp_unsupported(enum exp_unsupported kind, const char *word)
@@ -30,8 +34,6 @@ const char *exp_unsupported(enum exp_unsupported kind, const char *word)
 
 void exp_unsupported_tell(FILE *out)
 {
-    for (size_t i = 0; i < N_WORDS; i++) {
-        if (words[i].kind == EXP_UNSUPPORTED_VARIABLE)
-            fprintf(out, "unsupported\t%s\t%s\n", words[i].pattern, words[i].say);
-    }
+    for (size_t i = 0; i < N_WORDS; i++)
+        fprintf(out, "unsupported\t%s\t%s\t%s\n", kinds[words[i].kind], words[i].pattern, words[i].say);
 }

@@ -93,6 +93,43 @@ int exp_check_names(const struct exp_question *q, const void *options, const cha
     return 0;
 }
 
+int exp_check_models(const struct exp_question *q, const void *options, struct exp_why *why)
+{
+    const struct exp_model_ask ask = { .layers = exp_options_text(q->options, options, "LAYERS"),
+                                       .batch = exp_options_number(q->options, options, "BATCH"),
+                                       .input = exp_options_text(q->options, options, "INPUT"),
+                                       .links = exp_options_number(q->options, options, "LINKS") };
+    const char *list = exp_options_text(q->options, options, "MODEL");
+    struct exp_models models;
+    int err = *list ? exp_models_read_as(&models, EXP_EXPERIMENTS_DIR, list, &ask, why) : 0;
+
+    if (*list && !err)
+        exp_models_release(&models);
+    return err;
+}
+
+static int check_machine(const struct exp_question *q, const void *options, struct exp_why *why)
+{
+    const char *which = given(q, options, "MACHINE");
+    struct sim_machine machine;
+
+    return *which ? exp_machine_find(&machine, which, exp_options_text(q->options, options, "RESULTS"), why) : 0;
+}
+
+/* Reads the files that the options name. */
+static int check_files(const struct exp_question *q, void *session, struct exp_why *why)
+{
+    const void *options = (char *)session + q->options_at;
+    int err;
+
+    if (q->prepares_from_files) {
+        err = q->prepare(session);
+        return err ? exp_fail(why, err, "%s", ((struct exp_why *)(void *)((char *)session + q->why_at))->text) : 0;
+    }
+    err = q->check ? 0 : exp_check_models(q, options, why);
+    return err ? err : check_machine(q, options, why);
+}
+
 static int check_launcher(const struct exp_question *q, const void *options, struct exp_why *why)
 {
     const char *const sbatch[] = { "sbatch", "--version", NULL };
@@ -135,6 +172,9 @@ int exp_check(const struct exp_question *q, int argc, char **argv, struct exp_wh
         err = check_launcher(q, options, why);
     if (!err)
         err = q->check ? q->check(q, options, why) : exp_check_names(q, options, "", why);
+    if (!err)
+        err = check_files(q, session, why);
+    exp_main_release(q, session);
     free(session);
     return err;
 }

@@ -44,6 +44,12 @@ int exp_check(const struct exp_question *q, int argc, char **argv, struct exp_wh
  */
 int exp_check_names(const struct exp_question *q, const void *options, const char *own, struct exp_why *why);
 
+/*
+ * Reads the models of MODEL as LAYERS, BATCH, INPUT and LINKS ask, as exp_check does for questions without a check of
+ * their own. Returns as exp_check.
+ */
+int exp_check_models(const struct exp_question *q, const void *options, struct exp_why *why);
+
 /* Releases a session made by the question; the program's first session is released at the program's end. */
 void exp_main_release(const struct exp_question *q, void *session);
 

@@ -105,6 +105,7 @@ struct exp_question {
      * ends after `work` if a question has no place for results, or if `results.leaves_none` is set.
      */
     int (*prepare)(void *session); /* checks the input */
+    bool prepares_from_files;      /* prepare takes moments, and only reads files: make asks it before any build */
     /* The course opens the results in the folder of MODEL, LAYERS, MACHINE and RESULTS. */
     int (*work)(void *session);
     int (*write)(void *session);                    /* tables into the results' folder */

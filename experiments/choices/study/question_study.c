@@ -156,6 +156,7 @@ const struct exp_question question_study = {
     EXP_RESULTS(struct session),
     .models_at = offsetof(struct session, models),
     .prepare = prepare,
+    .prepares_from_files = true,
     .work = work,
     .write = write_tables,
     .answer = answer,

@@ -355,6 +355,7 @@ const struct exp_question question_validate = {
     .tables = { &exp_plans_table, &exp_counts_table, &exp_points_table, &exp_agreement_table,
                 &exp_validate_targets_table, &exp_validate_cycles_table },
     .prepare = prepare,
+    .prepares_from_files = true,
     .work = work,
     .write = write_tables,
     .verdict = print_verdict,

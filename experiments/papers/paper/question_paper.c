@@ -195,6 +195,7 @@ const struct exp_question question_paper = {
     .models_at = offsetof(struct session, models),
     .tables = { &exp_paper_numbers_table, &exp_paper_models_table, &exp_paper_speedups_table, &exp_paper_cases_table },
     .prepare = prepare,
+    .prepares_from_files = true,
     .work = work,
     .write = write_tables,
     .verdict = print_verdict,

@@ -401,8 +401,9 @@ static const struct exp_option options[] = {
 /* MODEL names PolyDL's own tables, too. */
 static int check(const struct exp_question *q, const void *asked, struct exp_why *why)
 {
+    const struct options *o = asked;
     struct exp_models models;
-    int err = exp_polydl_models(&models, ((const struct options *)asked)->model, "", why);
+    int err = exp_polydl_models(&models, o->model, o->layers, why);
 
     if (!err)
         exp_models_release(&models);

@@ -200,6 +200,7 @@ const struct exp_question question_vyasa = {
                 &vyasa_readings_table },
     .about_tables = "All cycles are those of a model of the core (sim/aie/aie.h), which no measurement has judged.",
     .prepare = prepare,
+    .prepares_from_files = true,
     .work = work,
     .write = write_tables,
     .verdict = print_verdict,
