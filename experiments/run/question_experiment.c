@@ -153,6 +153,22 @@ static void say_unwritten(const struct session *s)
         fprintf(stderr, "experiment: %s\n", text);
 }
 
+/* Says the effect of a micro-kernel in UKR that this CPU family does not have. */
+static void say_foreign(const struct session *s)
+{
+    const struct options *o = &s->options;
+
+    if (!*o->ukr || s->setup.ukr->fn || exp_setup_uses_openblas_ukr(&s->setup) ||
+        (!o->timing && !s->observed.observation))
+        return;
+    fprintf(stderr, "experiment: UKR=%s is a micro-kernel of another CPU family, so nothing is timed here", o->ukr);
+    if (s->observed.observation)
+        fprintf(stderr,
+                "; programs for %s are built and observed under emulation, for minutes: OBSERVE=0 leaves that out",
+                exp_emulator_for(s->setup.ukr)->arch);
+    fputc('\n', stderr);
+}
+
 static void limit_layers(struct session *s)
 {
     if (s->options.most_macs)
@@ -221,6 +237,7 @@ static int prepare(void *session)
     if (err)
         return err;
     say_unwritten(s);
+    say_foreign(s);
     exp_results_time(&s->results, why_untimed(s));
     if (s->results.is_timed)
         exp_machine_why_not_here(&s->setup.machine, &s->why_elsewhere);
