@@ -31,6 +31,8 @@ would() { # would COMMAND ARGUMENTS...: make takes the arguments, and would run 
 
 make_says "there is no target 'expirement', did you mean experiment?" expirement MODEL=vgg16
 make_says "there is no target 'xyzzy'; 'make help' lists them" xyzzy
+make_says "there is no target 'vgg16'; it is a model, as in make experiment MODEL=vgg16;" experiment vgg16
+make_says "unknown variable 'VARY': make sweep knows it;" experiment MODEL=vgg16 VARY=L2.size=1M
 would build/experiment build/experiment
 would .ci/deps test-power10
 
@@ -116,9 +118,10 @@ goals_say "" bench-peers 'MODEL=vgg16, resnet18' ALGO=base,base_rows,kernels/plu
 goals_say "" polydl MODEL=alexnet,gemm,vgg16
 goals_say "" experiment MODEL=mb1ic64ih56oc64kh3ph1 MACHINE=sim/machines/toy.cfg UKR=avx2
 goals_say "" report MODEL=own
-bench_says "no layer of vgg16 matches 'conv9_1'; it has conv1_1" experiment MODEL=vgg16 LAYERS=conv9_1
-bench_says "no layer of vgg16 matches 'conv9_1'; it has conv1_1" bench-peers MODEL=vgg16 LAYERS=conv9_1
-bench_says "no layer of vgg16 matches 'conv33_1'" plan LAYER=vgg16:conv33_1
+goals_say "no layer of vgg16 matches 'conv9_1'; it has conv1_1, conv1_2, conv2_1, conv2_2, conv3_1, conv3_2, ... (13 in all)" experiment MODEL=vgg16 LAYERS=conv9_1
+goals_say "no layer of vgg16 matches 'conv5_1 conv5_2'; it has conv1_1, conv1_2, conv2_1, conv2_2, conv3_1, conv3_2, ... (13 in all); patterns are separated by commas, not by blanks" bench-peers MODEL=vgg16 'LAYERS=conv5_1 conv5_2'
+goals_say "" experiment MODEL=vgg16,squeezenet 'LAYERS=conv1_1, fire?/*,conv[34]_*'
+goals_say "no layer of vgg16 matches 'conv33_1'; it has conv1_1" plan LAYER=vgg16:conv33_1
 bench_says "SET: unknown key 'nc'; did you mean n_c?" plan LAYER=vgg16:conv3_1 SET=nc=32
 bench_says "VARY: a cache or TLB has no such key: 'L2.sise', did you mean L2.size?" sweep MODEL=vgg16 MACHINE=zen3 VARY=L2.sise=1M
 bench_says "tests/data/small.onnx: input 'x': its dimension 3 of 4, H is open: say it by INPUT" network MODEL=tests/data/small.onnx

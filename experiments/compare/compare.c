@@ -2,7 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "experiments/base/text.h"
 #include "experiments/bench/case/algo.h"
 #include "experiments/compare/compare.h"
 #include "experiments/show/layers.h"
@@ -343,6 +345,26 @@ static bool has(const struct exp_compare_side *s, size_t member)
     return s->layers.table.n_rows && rec_has(&s->layers.table, rec_field_of(&exp_layers_table, member));
 }
 
+/* Refuses a folder, and names the folder of results that the user may mean. */
+static int say_no_results(const char *path, struct exp_why *why)
+{
+    static const char *const places[] = { "results/%s", "results/host/%s" };
+    char *meant = NULL;
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !meant; i++) {
+        char *folder = exp_format(places[i], path), *file = exp_format("%s/%s", folder, exp_layers_table.file.name);
+
+        meant = access(file, R_OK) ? NULL : exp_copy_text(folder);
+        free(folder);
+        free(file);
+    }
+    exp_fail(why, -ENOENT, "'%s' has no results of 'make experiment': no layers.csv with layers and algorithms; %s%s",
+             path, meant ? "did you mean " : "give the folder of one model, such as ",
+             meant ? meant : "results/host/vgg16");
+    free(meant);
+    return -ENOENT;
+}
+
 static int read_layers(struct exp_compare_side *s, struct exp_why *why)
 {
     int err = exp_page_csv_read(&s->layers, s->path, exp_layers_table.file.name, why);
@@ -350,10 +372,7 @@ static int read_layers(struct exp_compare_side *s, struct exp_why *why)
     if (err)
         return err;
     if (!has(s, offsetof(struct exp_layers_row, layer_index)) || !has(s, offsetof(struct exp_layers_row, algo)))
-        return exp_fail(why, -ENOENT,
-                        "'%s' has no results of 'make experiment': no layers.csv with layers and algorithms; give the "
-                        "folder of one model, such as results/host/vgg16",
-                        s->path);
+        return say_no_results(s->path, why);
     return rec_rows_of(&s->layers.row, &exp_layers_table, &s->layers.table, why);
 }
 

@@ -152,6 +152,8 @@ static int read_value(struct reader *r, struct sim_axis *a)
     r->at += length + in_braces;
     if (!*text)
         err = sim_fail(r->why, -EINVAL, "%s: a value is empty", a->key);
+    else if (!in_braces && strchr(text, '=') && memchr(text, '.', strcspn(text, "=")))
+        err = sim_fail(r->why, -EINVAL, "%s: a blank comes between keys, not a comma: '%s'", a->key, text);
     else if (!in_braces && strstr(text, "..") && !read_range(text, &range))
         err = sim_fail(r->why, -EINVAL, "%s: '%s' is no range; 4..64+4 and 16K..1M*2 are", a->key, text);
     else if (!in_braces && strstr(text, ".."))

@@ -78,7 +78,9 @@ static int unknown_key(const struct editor *e, const char *what, const char *tex
         known[n++] = keys->name;
     nearest = sim_nearest_word(text + before, known, n);
     report(e, -EINVAL, what, text);
-    if (nearest)
+    if (!before && keys_of(e->machine, text))
+        sim_why_add(e->why, ", is %s.%s meant?", text, keys_of(e->machine, text)->name);
+    else if (nearest)
         sim_why_add(e->why, ", did you mean %.*s%s?", before, text, nearest);
     return -EINVAL;
 }

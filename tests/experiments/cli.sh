@@ -77,7 +77,7 @@ same_words() {
 variables() {
     local word known
     make_says "experiment: unknown variable 'LAYER', did you mean LAYERS?" experiment MODEL=vgg16 LAYER=conv1
-    make_says "judge: unknown variable 'CLOCK';" judge CLOCK=cpu
+    make_says "judge: unknown variable 'CLOCK': make experiment knows it;" judge CLOCK=cpu
     make_says "bench-peers: unknown variable 'HOTT', did you mean HOT?" bench-peers HOTT=3
     make_says "bench-sim: unknown variable 'STREAMS', did you mean STREAM?" bench-sim STREAMS=gemm
     make_says "bench-threads: unknown variable 'MODELS', did you mean MODEL?" bench-threads MODELS=vgg16

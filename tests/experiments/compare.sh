@@ -12,6 +12,8 @@ first=results/reference/clx4208/vgg16
 refuses "A is missing" B=$first
 refuses "B is missing" A=$first
 refuses "'$work/none' has no results of 'make experiment'" A=$first "B=$work/none"
+refuses "'reference/zen3' has no results of 'make experiment': no layers.csv with layers and algorithms; give the folder" A=$first B=reference/zen3
+refuses "; did you mean results/${first#results/}" A=$first "B=${first#results/}"
 refuses "has no results of 'make experiment'" A=$first B=results/reference/power10/judgement
 refuses "FAIL_IF: 'spedup<-3%': unknown metric 'spedup', did you mean speedup?" A=$first B=$first FAIL_IF='spedup<-3%'
 refuses "nothing to compare: no layer of '$first'" A=$first B=results/reference/power10/resnet18

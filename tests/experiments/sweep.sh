@@ -22,6 +22,8 @@ refuses "a core has no such key: 'core.windo'" "$three" MACHINE=zen3 VARY=core.w
 refuses "the machine has no cache, TLB or [core] of that name: 'core.window'" "$three" MACHINE=toy VARY=core.window=9
 refuses "a cache or TLB has no such key: 'L1.sise', did you mean L1.size?" "$three" MACHINE=toy VARY=L1.sise=1K
 refuses "without a unit these are bytes: is L2.size=25K meant?" "$three" MACHINE=toy VARY=L2.size=25..100*2
+refuses "a machine has no such key: 'L2', is L2.size meant?" "$three" MACHINE=toy VARY=L2=1K
+refuses "L1.size: a blank comes between keys, not a comma: 'L2.size=4K'" "$three" MACHINE=toy VARY=L1.size=1K,L2.size=4K
 refuses "a machine has no such key: 'speed'" "$three" MACHINE=toy VARY=speed=9
 refuses "'L1.size' comes twice" "$three" MACHINE=toy VARY='L1.size=1K L1.size=2K'
 refuses "'{' without '}'" "$three" MACHINE=toy VARY='L1.prefetch={stream'
