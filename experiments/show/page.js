@@ -57,15 +57,18 @@ const makeSearchable = frame => {
 const sayWide = table => {
   const more = document.createElement('span');
   more.className = 'more';
+  const frame = table.parentNode, isHidden = () => frame.scrollWidth - frame.clientWidth > 2;
+  // A narrower first column may be all that is needed.
   const look = () => {
-    const hidden = table.parentNode.scrollWidth - table.parentNode.clientWidth > 2;
-    table.parentNode.classList.toggle('wide', hidden);
-    more.textContent = hidden ? ' \u2194 more columns to the right' : '';
+    frame.classList.remove('wide');
+    frame.classList.toggle('wide', isHidden());
+    more.textContent = isHidden() ? ' \u2194 more columns to the right' : '';
   };
   table.caption.append(more);
-  // Tables of closed layers have no width yet.
-  table.closest('details')?.addEventListener('toggle', look);
-  addEventListener('resize', look);
+  // A table of a closed layer gets its width when the layer is opened.
+  const watch = new ResizeObserver(look);
+  watch.observe(frame);
+  watch.observe(table);
   look();
 };
 // A figure that is wider than its card is shown whole, or as large as it was drawn.
