@@ -345,7 +345,7 @@ static bool has(const struct exp_compare_side *s, size_t member)
     return s->layers.table.n_rows && rec_has(&s->layers.table, rec_field_of(&exp_layers_table, member));
 }
 
-/* Refuses a folder, and names a folder below results/ with the same end. */
+/* Refuses a folder, and names a folder below results/ with an equal end. */
 static int say_no_results(const char *path, struct exp_why *why)
 {
     static const char *const places[] = { "results/%s", "results/host/%s" };
