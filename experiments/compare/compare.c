@@ -345,7 +345,7 @@ static bool has(const struct exp_compare_side *s, size_t member)
     return s->layers.table.n_rows && rec_has(&s->layers.table, rec_field_of(&exp_layers_table, member));
 }
 
-/* Refuses a folder, and names a folder below results/ with an equal end. */
+/* Refuses a folder, and names a folder of results with an equal end. */
 static int say_no_results(const char *path, struct exp_why *why)
 {
     static const char *const places[] = { "results/%s", "results/host/%s" };
@@ -370,7 +370,8 @@ static int read_layers(struct exp_compare_side *s, struct exp_why *why)
     int err = exp_page_csv_read(&s->layers, s->path, exp_layers_table.file.name, why);
 
     if (err)
-        return err;
+        return err == -ENOTDIR ? exp_fail(why, err, "'%s' is a file; give the folder that holds layers.csv", s->path)
+                               : err;
     if (!has(s, offsetof(struct exp_layers_row, layer_index)) || !has(s, offsetof(struct exp_layers_row, algo)))
         return say_no_results(s->path, why);
     return rec_rows_of(&s->layers.row, &exp_layers_table, &s->layers.table, why);

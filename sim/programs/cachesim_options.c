@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/programs/cachesim_plot.h"
@@ -438,12 +439,16 @@ static int guess_format(struct cachesim_options *o, struct sim_why why)
 {
     const char *end = o->trace + cachesim_source_unpacked(o->trace), *dot = end;
     char ending[16];
+    struct stat s;
 
     while (dot > o->trace && dot[-1] != '.')
         dot--;
     snprintf(ending, sizeof ending, "%.*s", dot > o->trace ? (int)(end - dot) : 0, dot);
     if (!sim_trace_format_find(ending, &o->reader.format))
         return 0;
+    if (!stat(o->trace, &s) && S_ISREG(s.st_mode) && s.st_mode & S_IXUSR)
+        return cachesim_complain(why, NULL, "a program is no trace: cachesim run -- PROGRAM traces a program",
+                                 o->trace);
     return cachesim_complain(why, "--format", "is missing, and the trace's name does not tell it", o->trace);
 }
 

@@ -13,6 +13,7 @@ refuses "A is missing" B=$first
 refuses "B is missing" A=$first
 refuses "'$work/none' has no results of 'make experiment'" A=$first "B=$work/none"
 refuses "'reference/zen3' has no results of 'make experiment': no layers.csv with layers and algorithms; give the folder" A=$first B=reference/zen3
+refuses "'$first/layers.csv' is a file; give the folder that holds layers.csv" A=$first B=$first/layers.csv
 refuses "; did you mean results/${first#results/}" A=$first "B=${first#results/}"
 refuses "has no results of 'make experiment'" A=$first B=results/reference/power10/judgement
 refuses "FAIL_IF: 'spedup<-3%': unknown metric 'spedup', did you mean speedup?" A=$first B=$first FAIL_IF='spedup<-3%'

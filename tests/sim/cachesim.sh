@@ -397,6 +397,7 @@ foreign() {
     local f
     printf 'PK\3\4junk\n' >"$work/t.din"
     refuses "t.din:1: no trace of format din: it is a zip archive (unzip -p unpacks it)" --machine toy "$work/t.din"
+    refuses "a program is no trace: cachesim run -- PROGRAM traces a program, '$cachesim'" --machine toy "$cachesim"
     refuses "t.din:byte 0: not a binary trace: it is a zip archive" --machine toy --format binary "$work/t.din"
     printf '<!doctype html>\n' >"$work/t.din"
     refuses "it is a page of HTML" --mrc "$work/t.din"
