@@ -15,7 +15,7 @@ all: $(if $(CROSS)$(SAN),,$(TRACER) $(HEAP))
 openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(TARGET)/openblas-pthread/libopenblas.a,$(addsuffix /libopenblas.a,/usr/lib/$(TARGET) /usr/lib/$(subst -pc-,-,$(TARGET)) /usr/lib64 /usr/lib /usr/local/lib))))
 guest_archives = $(foreach l,$(LIBRARIES),$(call archive,$l))
 link_guest = $(Q)$(call say,LINK    $@); test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }; \
-    $(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lgsl -lgslcblas -lm
+    $(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lgsl -lgslcblas -ljansson -lm
 
 $(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/watch/emulator_watcher.c kernels/blas/blas_linked.c) $(guest_archives)
 	$(link_guest)
