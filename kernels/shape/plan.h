@@ -67,9 +67,10 @@ struct conv_plan_direct {
 /* The part of a plug-in's plan. */
 struct conv_plan_plugin {
     const char *name;
-    uint64_t hash;        /* of the code */
-    void *code;           /* known to the runner */
-    const void *recorder; /* known to the replayer; NULL: nobody can replay */
+    uint64_t hash;             /* of the code */
+    void *code;                /* known to the runner */
+    const void *recorder;      /* known to the replayer; NULL: nobody can replay */
+    const char *why_no_cycles; /* why recorded instructions give no cycles; NULL */
 };
 
 struct conv_plan {

@@ -11,7 +11,9 @@ const char *exp_plan_why_no_cycles(const struct exp_setup *s, const struct exp_a
     assert(s && a && plan);
     if (*s->why_no_cycles)
         return s->why_no_cycles;
-    return a->plugin || exp_stacks_find(&s->stacks, a->name, plan) ? NULL : EXP_NO_WORK_ON_RECORD;
+    if (plan->algorithm == CONV_PLUGIN)
+        return plan->plugin.why_no_cycles;
+    return exp_stacks_find(&s->stacks, a->name, plan) ? NULL : EXP_NO_WORK_ON_RECORD;
 }
 
 static double sum_of(const double *x, size_t first, size_t end)

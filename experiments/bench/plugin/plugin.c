@@ -441,12 +441,16 @@ static int plan_outside(const struct exp_setup *s, const struct conv_problem *p,
                         const struct csa_tiling tiling[CSA_N_SCHEDULES], const struct exp_algo *self,
                         struct conv_plan *plan)
 {
+    const struct exp_recorder_kind *kind = kind_of(self->plugin, s->ukr->isa);
     const int err = conv_plan_plugin(plan, p, self->name, self->plugin);
 
     (void)tiling;
     plan->plugin.hash = self->plugin->hash;
     if (!self->plugin->why_dead)
-        plan->plugin.recorder = recorder_of(self->plugin, kind_of(self->plugin, s->ukr->isa));
+        plan->plugin.recorder = recorder_of(self->plugin, kind);
+    if (*kind->emulator && s->ukr->isa == CPU_ISA_AVX512)
+        plan->plugin.why_no_cycles = "the emulator runs this code without AVX-512, which the machine has, so no cycles "
+                                     "can be simulated";
     return err;
 }
 
