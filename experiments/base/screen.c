@@ -327,7 +327,7 @@ static void print_table(const struct printer *p, const struct exp_screen *s, siz
     for (size_t r = 0; r < n; r++)
         print_row(p, &c, &s->row[r]);
     if (n < s->n_rows)
-        fprintf(p->out, "... and %zu more rows (the tables have all)\n", s->n_rows - n);
+        fprintf(p->out, "... and %zu more rows, in the tables\n", s->n_rows - n);
 }
 
 /* Prints one of several answers, without notes and table. */

@@ -13,6 +13,7 @@
 #include "experiments/base/error.h"
 #include "experiments/base/progress.h"
 #include "experiments/base/record.h"
+#include "experiments/base/screen.h"
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/time/measure.h"
 #include "experiments/bench/measure/measure.h"
@@ -101,6 +102,9 @@ extern const struct rec_table exp_peers_layers_table, exp_peers_samples_table, e
 /* Writes all tables into a folder; `what` is the tables' first line. Returns 0 or -errno with one line in why. */
 int exp_peers_write(const struct exp_peers *p, const struct exp_outdir *dir, const char *what, struct exp_why *why);
 void exp_peers_print(const struct exp_peers *p, FILE *out);
+
+/* Fills the screen except its title and last lines. */
+void exp_peers_screen(const struct exp_peers *p, struct exp_screen *s);
 
 /* Says the speed-ups of all methods in a sentence: verdict.txt. Returns 0. */
 int exp_peers_answer(const struct exp_peers *p, FILE *out);

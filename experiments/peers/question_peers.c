@@ -56,7 +56,7 @@ static void add_rows(void)
 struct options {
     const char *model, *layers, *input, *algos, *plugin_flags, *plugin_plan, *ukr, *wisdom, *store, *known, *slurm,
         *results, *commit;
-    unsigned batch, links, reps, limit, hot_reps, clock, ruler, jobs, measures, launcher, plugin_limit;
+    unsigned batch, links, reps, limit, hot_reps, clock, ruler, jobs, measures, launcher, plugin_limit, more;
 };
 
 static const struct exp_results_layout layout = { "/peers", true, "layers.csv", NULL };
@@ -217,6 +217,20 @@ static int answer(void *session)
     return print_verdict(s, stdout);
 }
 
+static void fill_screen(const void *session, struct exp_screen *screen)
+{
+    const struct session *s = session;
+    char cpu[96];
+
+    ctr_hostinfo_cpu(cpu, sizeof cpu);
+    exp_screen_title(screen, "%zu network%s by %zu methods, one thread, %s", s->peers.n_networks,
+                     s->peers.n_networks == 1 ? "" : "s", s->peers.n_methods, cpu);
+    exp_peers_screen(&s->peers, screen);
+    exp_screen_open(screen, "%s/model.csv", s->results.path);
+    exp_screen_next(screen, "make report", "a page about all results");
+    exp_screen_next(screen, "MORE=1 behind this command", "each network: " EXP_OUTPUT_FILE);
+}
+
 static void release(void *session)
 {
     struct session *s = session;
@@ -248,6 +262,7 @@ static const struct exp_option options[] = {
     EXP_TUNE_OPTIONS,
     EXP_PATH("STORE", "file beside which a cluster's job leaves its logs (default RESULTS/store.sqlite)", store, ""),
     EXP_CLUSTER_OPTIONS,
+    EXP_MORE_OPTION,
     EXP_RESULTS_OPTIONS("host/peers"),
     EXP_OPTIONS_END,
 };
@@ -291,5 +306,6 @@ const struct exp_question question_peers = {
     .verdict = print_verdict,
     .variables = set_variables,
     .answer = answer,
+    .screen = fill_screen,
     .release = release,
 };

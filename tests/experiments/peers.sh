@@ -30,7 +30,7 @@ grep -v '^#' experiments/models/vgg16.csv | head -1 >"$work/header"
         printf "%s%s", v, i < n ? "," : "\n" } }' "$work/header"; } >"$work/huge.csv"
 refuses "GiB" MODEL="$work/huge.csv" ALGO=base,sconv
 
-check "three layers" "$peers" "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=2 HOT=1 RULER=0 >"$work/out" 2>"$work/err"
+check "three layers" "$peers" MORE=1 "RESULTS=$work/results" MODEL=tests/data/three.csv REPS=2 HOT=1 RULER=0 >"$work/out" 2>"$work/err"
 dir=$work/results/host/peers/three
 for file in verdict.txt layers.csv model.csv samples.csv phases.csv host.txt peers_speedups.png peers_phases.svg peers_roofline.png; do
     check "$file is missing" test -s "$dir/$file"
@@ -64,7 +64,7 @@ refuses "all.csv: the folder 'all' is for other results" MODEL="$work/all.csv" A
 mv "$work/kept" "$work/results"
 
 # Quiet or not, the ruler has read something beside each timing, and one line sums the readings up.
-check "with a ruler" "$peers" "RESULTS=$work/ruled" MODEL=tests/data/three.csv REPS=1 HOT=1 LIMIT=2 >"$work/out" 2>"$work/err"
+check "with a ruler" "$peers" MORE=1 "RESULTS=$work/ruled" MODEL=tests/data/three.csv REPS=1 HOT=1 LIMIT=2 >"$work/out" 2>"$work/err"
 check "its readings are numbers" [ "$(grep -vc '^#' "$work/ruled/host/peers/three/samples.csv")" -eq \
     "$(grep -cE '^model|,[1-9][0-9]*,[1-9][0-9]*,[1-9][0-9]*,[1-9][0-9]*,[0-9]+,$' "$work/ruled/host/peers/three/samples.csv")" ]
 check "how many timings were taken again is said" grep -qE '^three: (not measured: disturbed: )?1 rounds: .*[0-9]+ of [1-9][0-9]* timings were taken again' "$work/out"
@@ -78,7 +78,7 @@ check "every column is documented" [ "$(cat "$dir"/{layers,samples,model,phases}
 # A right plug-in, and plug-ins that fail: the columns of the failing plug-ins say why.
 if command -v cc >/dev/null; then
     failing=tests/data/plugins/failing.c
-    check "plug-ins that fail" "$peers" "RESULTS=$work/failing" MODEL=tests/data/three.csv REPS=30 HOT=0 RULER=0 PLUGIN_LIMIT=5 \
+    check "plug-ins that fail" "$peers" MORE=1 "RESULTS=$work/failing" MODEL=tests/data/three.csv REPS=30 HOT=0 RULER=0 PLUGIN_LIMIT=5 \
         "ALGO=base,sconv_tuned,$failing:right,$failing:is_wrong,$failing:crashes,$failing:pointwise,$failing:fails_later" >"$work/out" 2>"$work/err"
     at=$work/failing/host/peers/three/layers.csv
     timed() { grep -c ",$1,network,[01],[0-9]*,[0-9.]*,[0-9]" "$at"; }

@@ -198,7 +198,7 @@ check "each job had its share" [ "$(cat "$work"/results/store.sqlite.parts/?.log
 # Times: each job has a node for itself.
 sed '/^stem/d' tests/data/three.csv >"$work/two.csv"
 times() {
-    "$peers" "RESULTS=$work/times" "MODEL=tests/data/three.csv,$work/two.csv" REPS=2 HOT=0 RULER=0 LAUNCHER=slurm "$@" \
+    "$peers" MORE=1 "RESULTS=$work/times" "MODEL=tests/data/three.csv,$work/two.csv" REPS=2 HOT=0 RULER=0 LAUNCHER=slurm "$@" \
         >"$work/out" 2>"$work/err" </dev/null
 }
 times SLURM=--begin=now+1hour &

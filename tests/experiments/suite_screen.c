@@ -121,7 +121,7 @@ static char *random_text(char *text, size_t most)
     return text;
 }
 
-/* Whatever a question fills in, the screen keeps its size. */
+/* Whatever a question fills in, the screen keeps its size, except a path, which stays whole to be copied. */
 static void test_size(void)
 {
     char text[200];
@@ -145,7 +145,7 @@ static void test_size(void)
         exp_screen_next(&s, "make", "more");
         screen = printed(&s, columns, false);
         for (char *at = screen, *end; (end = strchr(at, '\n')); at = end + 1, n_lines++)
-            widest = (size_t)(end - at) > widest ? (size_t)(end - at) : widest;
+            widest = strncmp(at, "open ", 5) != 0 && (size_t)(end - at) > widest ? (size_t)(end - at) : widest;
         test_check(n_lines <= EXP_SCREEN_LINES && widest <= columns, "%zu lines of %zu columns, not %zu:\n%s", n_lines,
                    widest, columns, screen);
         free(screen);
@@ -161,7 +161,7 @@ static void test_rows_are_counted(void)
     for (int i = 0; i < 30; i++)
         exp_screen_row(&s, "row%d", i);
     text = printed(&s, 100, false);
-    test_check(strstr(text, "row11\n... and 18 more rows (the tables have all)\n") != NULL, "%s", text);
+    test_check(strstr(text, "row11\n... and 18 more rows, in the tables\n") != NULL, "%s", text);
     free(text);
     exp_screen_release(&s);
 }
