@@ -314,7 +314,8 @@ static const struct exp_option options[] = {
 const struct exp_question question_annotate = {
     .name = "annotate",
     .asks = "Which source line of a plug-in misses? By line, for cg_annotate and a browser",
-    .wants = { "kernels: see which source line of a kernel misses|make annotate ALGO=mine.c LAYER=vgg16:conv3_1 MACHINE=zen3" },
+    .wants = { "kernels: see which source line of a kernel misses|make annotate ALGO=mine.c LAYER=vgg16:conv3_1 "
+               "MACHINE=zen3" },
     .takes = "Seconds to a minute: an emulator runs the layer once, with the tensors in the caches. Its code is x86 "
              "without AVX-512.",
     .examples = { "make annotate ALGO=mine.c LAYER=squeezenet:fire2/expand3x3 MACHINE=zen3" },

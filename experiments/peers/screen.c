@@ -1,4 +1,4 @@
-/* The screen of the peers: which method is fastest over whole networks, and beside it all others. */
+/* The screen of the peers: all methods over whole networks, the fastest first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const TOTAL *total_of(const struct exp_peers *p, size_t method)
     return exp_peers_total(p, network_of(p), EXP_PEERS_NETWORK, method);
 }
 
-/* Orders methods: the largest speed-up first, and methods without a speed-up last. */
+/* Orders methods by speed-up, the largest first; a method without a speed-up is last. */
 static size_t *ordered(const struct exp_peers *p)
 {
     size_t *order = exp_new(p->n_methods, sizeof *order);
