@@ -103,7 +103,7 @@ extern const struct rec_table exp_peers_layers_table, exp_peers_samples_table, e
 int exp_peers_write(const struct exp_peers *p, const struct exp_outdir *dir, const char *what, struct exp_why *why);
 void exp_peers_print(const struct exp_peers *p, FILE *out);
 
-/* Fills the screen except its title and last lines. */
+/* Fills the screen except title and last lines. */
 void exp_peers_screen(const struct exp_peers *p, struct exp_screen *s);
 
 /* Says the speed-ups of all methods in a sentence: verdict.txt. Returns 0. */

@@ -7,7 +7,7 @@
 
 typedef struct exp_peers_total TOTAL;
 
-/* The network of the screen: the single one, or all together. */
+/* The network of the screen: a single network, or all together. */
 static size_t network_of(const struct exp_peers *p)
 {
     return p->n_networks > 1 ? p->n_networks : 0;
@@ -56,7 +56,7 @@ static void put_method(struct exp_screen *s, const struct exp_peers *p, size_t m
                       t->has_phases ? t->part_percent[0].number + t->part_percent[1].number : (double)NAN);
 }
 
-/* Names the first method whose layers have no times, and the reason. */
+/* Names the first method without times of some layers, and the reason. */
 static void say_missing(struct exp_screen *s, const struct exp_peers *p)
 {
     for (size_t m = 0; m < p->n_methods; m++) {
