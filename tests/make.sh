@@ -318,7 +318,7 @@ if [ -n "${BUILD-}" ]; then
         check "make ${*:2}: exit status $status: $(tail -n 2 "$work/err")" [ "$status" -eq 0 ]
         check "make ${*:2}: '$1' is not said: $(tail -n 3 "$work/out")" grep -q -- "$1" "$work/out"
     }
-    typed '^median layer  l1_lines_in ' validate MODEL=squeezenet LAYERS=fire9/squeeze1x1 ALGO=base
+    typed '^median layer  l1_lines_in ' validate MORE=1 MODEL=squeezenet LAYERS=fire9/squeeze1x1 ALGO=base
     check "make validate leaves no table" [ -s "$work/results/zen3/validation/squeezenet,fire9~squeeze1x1/simulated_vs_measured.csv" ]
     plain_make -s "BUILD=$BUILD" DEPS=no layers MODEL=tests/data/small.onnx INPUT=3x16x16 "OUT=$work/small.csv" >"$work/out" 2>&1
     check "make layers: $(tail -n 1 "$work/out")" grep -q '^name,batch,in_c,' "$work/small.csv"
