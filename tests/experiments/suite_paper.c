@@ -451,8 +451,8 @@ static void test_same_models(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "| geometric mean of 5 | 1.19 | 0.96 |"));
     CU_ASSERT_PTR_NULL(strstr(text, "| geometric mean of 7 |"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text,
-                                  "It does not hold: SConv is faster in 0 of 1 comparisons, and has fewer misses in "
-                                  "0 of 1"));
+                                  "of ours, Zen 3 (counted) has 0.96 over 5 of 7 models. In the paper, Base has 1.9, "
+                                  "5.9 and 9.9 times the misses of SConv in L1, L2 and L3."));
     CU_ASSERT_PTR_NOT_NULL(
         strstr(text, "Zen 3 (counted) 0.96 (5 of the 7 models); the paper's Xeon, seven models, 1.19."));
     free(text);

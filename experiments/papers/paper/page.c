@@ -106,7 +106,7 @@ static void say_misses(const struct exp_paper_findings *f, FILE *out)
     for (size_t i = 0; i < n; i++)
         fprintf(out, "%s%s", i ? i + 1 < n ? ", " : " and " : "", paper_text(f, &p[i]));
     fprintf(out, " times the misses of SConv in L1, L2 and L3");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !isnan(number_of(set_of(f, p[0].view[0]), &p[0])); i++) {
         const double x = number_of(set_of(f, p[i].view[0]), &p[i]);
 
         fprintf(out, "%s", i ? i + 1 < n ? ", " : " and " : "; by our simulation of this Xeon ");
