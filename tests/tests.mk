@@ -80,6 +80,7 @@ older_Nehalem := cpu kernels nest nest_totals nest_prefetch emit share sconv sco
 older_Haswell := cpu nest nest_totals nest_prefetch tune sim_plain judge
 masked_jobs = $(call suite_jobs,$1-,$(cpu_suites),CONV_CPU=$1 $(observable) $(BUILD)/tests) \
     '$1-cli CONV_CPU=$1 BUILD=$(BUILD) tests/experiments/cli.sh results' \
+    '$1-peers CONV_CPU=$1 BUILD=$(BUILD) tests/experiments/peers.sh' \
     '$1-cachesim CONV_CPU=$1 BUILD=$(BUILD) tests/sim/cachesim.sh goldens metamorphic dinero estimate stores ranges vary'
 older_jobs = $(foreach c,avx2 baseline,$(call masked_jobs,$c)) \
     $(foreach c,Nehalem Haswell,$(call suite_jobs,$c-,$(older_$c),qemu-x86_64 -cpu $c $(BUILD)/tests))

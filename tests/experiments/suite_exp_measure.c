@@ -275,6 +275,7 @@ static void check_figures(struct fixture *f)
     }
     test_check(!err, "%s", why.text);
     CU_ASSERT(n_in_file(f, "miss_rates_model.svg", "; measured ") > 0);
+    CU_ASSERT(n_in_file(f, "miss_rates_model.svg", "not available") == 0);
 }
 
 static void test_measured(void)
