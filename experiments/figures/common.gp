@@ -32,4 +32,4 @@ do for [a in algo_names] { \
         if (k > n_reasons) { n_reasons = k; Reason[k] = said; Reason_of[k] = title_of(a) } else { Reason_of[k] = Reason_of[k].", ".title_of(a) } } }; \
 do for [i = 1:n_reasons] { reasons = reasons.(i > 1 ? "; " : "").(n_reasons > 1 || has_numbers ? Reason_of[i].": " : "").Reason[i] }'
 # The source of `n` measured numbers, and the reasons for missing numbers.
-measured_by(n) = !n ? "not available: ".reasons : host.(strlen(reasons) ? "; not available in some layers: ".reasons : "")
+measured_by(n) = !n ? "not available: ".reasons : host.(strlen(reasons) ? "; not available in part: ".reasons : "")

@@ -152,15 +152,17 @@ int exp_peers_measure(struct exp_peers *p, const struct exp_peers_options *o, st
     times.n_threads = n_threads(&e, times.n_threads);
     limit_progress(p, &times.rounds, EXP_PEERS_NETWORK, progress);
     err = exp_verify_all(&e, &times, progress, why);
-    for (enum exp_peers_cache c = 0; c < EXP_N_PEERS_CACHES && !err; c++) {
+    for (enum exp_peers_cache c = 0; !err && c < EXP_N_PEERS_CACHES; c++) {
         struct exp_measure_info *info = &p->info[p->n_networks][c];
 
         times.cache = c == EXP_PEERS_WARM ? EXP_WARM : EXP_NETWORK;
         limit_progress(p, &o->times.rounds, c, progress);
         if (times.rounds.most)
             err = exp_measure_all(&e, &times, info, progress, why);
+        if (err)
+            break;
         peak = fmax(peak, fmax(info->disturbance.peak_before, info->disturbance.peak_after));
-        if (!err && times.rounds.most)
+        if (times.rounds.most)
             read = fmax(read, exp_sample_read(conv_peak_of(p->setup->ukr->isa)));
         exp_peers_add_rows(p, &e, c);
         times.rounds = (struct exp_rounds){ o->n_warm_rounds, o->n_warm_rounds, 0 };

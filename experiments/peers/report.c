@@ -437,9 +437,17 @@ int exp_peers_answer(const struct exp_peers *p, FILE *out)
         fprintf(out, "%s%s %.2f (%.3g %%)", before, p->method[m]->title, speedup.number, t->won_percent.number);
         before = "; ";
     }
-    if (*before != ';')
+    if (*before != ';') {
         fprintf(out, "Nothing was measured beside Base: %s.\n", why);
-    else
-        fprintf(out, ".%s\n", p->n_networks > 1 ? " Speed-ups are geometric means over the models." : "");
+        return 0;
+    }
+    for (size_t m = 1; m < p->n_methods; m++) {
+        const struct value speedup =
+            exp_peers_total(p, p->n_networks, EXP_PEERS_NETWORK, m)->of[M_measured_speedup_vs_base];
+
+        if (speedup.why)
+            fprintf(out, "; %s was not timed: %s", p->method[m]->title, speedup.why);
+    }
+    fprintf(out, ".%s\n", p->n_networks > 1 ? " Speed-ups are geometric means over the models." : "");
     return 0;
 }

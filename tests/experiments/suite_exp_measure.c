@@ -266,6 +266,8 @@ static void check_figures(struct fixture *f)
         .arch = "",
         .levels = "L1 L2 L3",
     };
+    const struct exp_experiment *e = &f->toy.experiment;
+    bool is_any_missing = false; /* a CPU may lack OpenBLAS's micro-kernel */
     struct exp_why why = { "" };
     int err = exp_figures_draw(&figures, check_figure, NULL, &why);
 
@@ -275,7 +277,9 @@ static void check_figures(struct fixture *f)
     }
     test_check(!err, "%s", why.text);
     CU_ASSERT(n_in_file(f, "miss_rates_model.svg", "; measured ") > 0);
-    CU_ASSERT(n_in_file(f, "miss_rates_model.svg", "not available") == 0);
+    for (size_t i = 0; i < e->n_cases; i++)
+        is_any_missing |= e->cases[i].measured.why != NULL;
+    CU_ASSERT((n_in_file(f, "miss_rates_model.svg", "not available") > 0) == is_any_missing);
 }
 
 static void test_measured(void)

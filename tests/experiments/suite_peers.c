@@ -2,11 +2,19 @@
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "counters/group/ctr_cpu.h"
+#include "counters/host/ctr_timer.h"
+#include "experiments/base/program.h"
 #include "experiments/peers/peers.h"
 #include "experiments/bench/case/case.h"
+#include "experiments/bench/case/machine.h"
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/peak.h"
 #include "tests/kernels/kcheck.h"
@@ -382,6 +390,64 @@ static void schedules_are_one_method(void)
     CU_ASSERT(makes("sconv,goto", ""));
 }
 
+/* ---- an interruption ---- */
+
+/* A clock that ends the program at its first reading, as Ctrl-C does before any round is complete. */
+static uint64_t ending_clock(void)
+{
+    static const struct timespec tick = { .tv_nsec = 1000000 };
+
+    if (!exp_interrupted())
+        kill(getpid(), SIGTERM);
+    while (!exp_interrupted())
+        nanosleep(&tick, NULL);
+    return ctr_now_ns();
+}
+
+/* Measures Base and an SConv on three layers until the clock ends the process. Returns the error of the measurement. */
+static int measure_to_the_end(void)
+{
+    static const double seconds[EXP_N_WORKS];
+    const struct exp_peers_options o = {
+        .times = { .rounds = { 2, 2, 0 }, .n_threads = 1, .now_ns = ending_clock, .groups_dir = CTR_GROUPS_DIR }
+    };
+    struct exp_setup setup = { 0 };
+    struct exp_models models;
+    struct exp_peers p;
+    struct exp_why why;
+    unsigned algos;
+    FILE *shown = tmpfile();
+
+    signal(SIGTERM, SIG_DFL);
+    if (!shown || exp_signal_install("suite") || exp_machine_find(&setup.machine, "clx4208", "results", &why) ||
+        exp_setup_init(&setup, "", "", &why) ||
+        exp_models_read(&models, "experiments", "tests/data/three.csv", "", &why) ||
+        exp_algo_select("base,sconv_ws", &algos, &why) || exp_peers_init(&p, &setup, &models, algos, &why))
+        return 0;
+    return exp_peers_measure(&p, &o, exp_progress_new(shown, false, seconds, ctr_now_ns), &why);
+}
+
+static void an_interruption_leaves_no_rows(void)
+{
+    struct conv_blas blas;
+    char why[160];
+    int status = 0;
+    pid_t child;
+
+    if (conv_blas_load(&blas, SIM_WHY(why))) {
+        test_skip("%s", why);
+        return;
+    }
+    conv_blas_unload(&blas);
+    child = fork();
+    if (!child)
+        _exit(measure_to_the_end() == -EINTR ? 7 : 8);
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    test_check(WIFEXITED(status), "the measurement ends with status %x", (unsigned)status);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 8)
+        test_skip("Base cannot be timed on this CPU");
+}
+
 static const struct test_case cases[] = {
     { "im2col by rows writes what im2col by elements writes", rows_equal_elements },
     { "the peak loops do the arithmetic they are counted for", peak_loops_compute },
@@ -392,6 +458,7 @@ static const struct test_case cases[] = {
     { "phases are shares of a run in steps", phases_are_shares },
     { "disturbed networks have no numbers", disturbed_networks_have_no_numbers },
     { "both schedules are one method", schedules_are_one_method },
+    { "an interruption before the first round ends the measurement", an_interruption_leaves_no_rows },
     { NULL, NULL },
 };
 
