@@ -29,6 +29,7 @@
     X(exp_progress) \
     X(exp_plot) \
     X(exp_replay) \
+    X(exp_sample) \
     X(exp_measure) \
     X(measure) \
     X(sim_machine) \

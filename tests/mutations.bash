@@ -283,7 +283,7 @@ mutant "tiles that follow others of another filter" kernels/backend/fused.c 's/p
 mutant "a loop's end that is always foreseen" sim/core/clock.c 's/ \+ w->loops \* m->core\.misprediction_cycles//' clock
 mutant "a window that hides nothing" sim/core/clock.c 's/latency - w->busy \* fmin\(w->share, at_once \/ n\)/latency/' clock
 mutant "lines that pass all at once" sim/core/clock.c 's/clock->owed\[k\] \+= s->lines\[k\] \* line;//' clock
-mutant "scattered lines pass like others" sim/core/clock.c 's/ \+= s\.scattered \* .*memory_scattered_cycles;/ += 0 * s.scattered;/' clock
+mutant "scattered lines pass like others" sim/core/clock.c 's/ \+= s->scattered \* .*memory_scattered_cycles;/ += 0 * s->scattered;/' clock
 mutant "lines that prefetch instructions ask for are waited for" sim/full/engine_full_path_tmpl.h 's/ \&\& !r->is_instructed;/;/' clock sim_random
 mutant "only lines behind are near" sim/full/engine_full_relay.c 's/ \+ SIM_NEAR_LINES <= 2 \* SIM_NEAR_LINES/ <= 2 * SIM_NEAR_LINES/' clock sim_random
 mutant "scattered lines that a plain machine is to count" sim/machine/machine_check.c 's/return !m->memory_scattered_cycles \&\& /return /' clock

@@ -34,11 +34,14 @@ extern const struct exp_question question_experiment;
 
 struct options {
     const char *model, *layers, *input, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
-        *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan, *columns, *make_guest;
+        *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan, *columns, *make_guest, *sample;
     unsigned batch, links, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
         observe_limit, launcher, plugin_limit, plugin_threads, most_macs, more;
     bool asks_guest;
 };
+
+/* The words of CLASSES. */
+enum { CLASSES_AUTO, CLASSES_3C, CLASSES_MACHINE };
 
 static struct exp_rounds rounds_of(const struct options *o)
 {
@@ -199,6 +202,28 @@ static int prepare_job(struct session *s)
     return exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
 }
 
+/*
+ * Chooses between exact and sampled replays, and whether misses are classified. The choice follows from model and machine
+ * alone, so that every computer chooses alike.
+ */
+static int settle_sampling(struct session *s)
+{
+    const struct options *o = &s->options;
+    struct exp_sampling *how = &s->setup.sampling;
+    int err = exp_sampling_read(how, o->sample, &s->why);
+
+    if (!err && how->mode == EXP_SAMPLING_ALWAYS && o->classes == CLASSES_3C)
+        return exp_fail(&s->why, -EINVAL,
+                        "CLASSES=3c needs every access, and SAMPLE=%s leaves accesses out: use SAMPLE=exact",
+                        o->sample);
+    if (how->mode == EXP_SAMPLING_AUTO &&
+        (o->classes == CLASSES_3C || !exp_replay_is_long(&s->setup.machine, &s->model, s->algos)))
+        how->mode = EXP_SAMPLING_EXACT;
+    s->setup.classifies_misses =
+        o->classes == CLASSES_3C || (o->classes == CLASSES_AUTO && how->mode == EXP_SAMPLING_EXACT);
+    return err;
+}
+
 /* Prepares everything. Errors in the input are found here, before any work. */
 static int prepare(void *session)
 {
@@ -220,7 +245,8 @@ static int prepare(void *session)
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
     s->setup.packs_filters = o->packs_filters != 0;
-    s->setup.classifies_misses = o->classes == 0;
+    if (!err)
+        err = settle_sampling(s);
     if (!err)
         err = exp_setup_init(&s->setup, o->ukr, o->core, &s->why);
     if (!err)
@@ -799,8 +825,15 @@ static const struct exp_option options[] = {
     EXP_CACHE_OPTION,
     EXP_KERNEL_OPTIONS,
     EXP_WORD("CLASSES",
-             "misses classified as compulsory, capacity, conflict: 3c (default), or machine: as its file says (faster)",
-             classes, 0, "3c", "machine"),
+             "misses classified as compulsory, capacity, conflict: 3c; machine: as its file says (faster); or auto "
+             "(default): "
+             "3c, unless the replay is sampled",
+             classes, CLASSES_AUTO, "auto", "3c", "machine"),
+    EXP_TEXT(
+        "SAMPLE",
+        "replay of all accesses: exact; or of a sample, with 95 % intervals: 1%, the wanted half width of cycles; or "
+        "auto (default): a sample where a machine with prefetchers or TLBs would need more than 20 s of CPU time",
+        sample, "auto"),
     EXP_TUNE_OPTIONS,
     EXP_WORD("OBSERVE",
              "run layers with every access observed, under emulation or as instrumented twins: auto (default): where "

@@ -25,6 +25,8 @@ static struct exp_ratio ratio_of(const struct subject *s, const struct exp_verdi
 {
     if (s->measure == M_measured_time_ns)
         return verdict_speedup(x);
+    if (s->measure == M_simulated_cycles)
+        return verdict_by_cycles(s->v, x);
     return (struct exp_ratio){ verdict_estimate(s->v, x, s->measure), (double)NAN, (double)NAN, (double)NAN };
 }
 
@@ -344,10 +346,13 @@ static void say_simulation(const struct subject *s, struct exp_screen *screen)
     char text[512] = "";
 
     if (s->measure == M_measured_time_ns && verdict_has_cycles(v, s->best)) {
-        const double simulated = verdict_estimate(v, s->best, M_simulated_cycles),
-                     measured = verdict_speedup(s->best).value;
+        const struct exp_ratio by_cycles = verdict_by_cycles(v, s->best);
+        const double simulated = by_cycles.value, measured = verdict_speedup(s->best).value;
 
-        exp_say(text, sizeof text, "cycles say %.2fx", simulated);
+        exp_say(text, sizeof text, "cycles say %.2f", simulated);
+        if (by_cycles.high > by_cycles.value)
+            exp_say_more(text, sizeof text, " +- %.2g", by_cycles.high - by_cycles.value);
+        exp_say_more(text, sizeof text, "x");
         if (!isnan(measured) && (simulated - 1) * (measured - 1) < 0)
             exp_say_more(text, sizeof text, ", the measurement says %.2fx: do not use the simulated cycles here",
                          measured);
@@ -355,6 +360,9 @@ static void say_simulation(const struct subject *s, struct exp_screen *screen)
             exp_say_more(text, sizeof text, ", %.0f %% %s", fabs(100 * (simulated / measured - 1)),
                          simulated < measured ? "too low" : "too high");
     }
+    if (verdict_sampled_percent(v) < 100)
+        exp_say_more(text, sizeof text, "%s%s", *text ? "; " : "",
+                     "replays are samples, with 95 % intervals (SAMPLE=exact)");
     exp_screen_note(screen, "model", "%s", text);
 }
 

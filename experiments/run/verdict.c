@@ -319,6 +319,18 @@ static void say_why(const struct exp_verdict *v, const struct exp_verdict_varian
     fprintf(out, "\n");
 }
 
+/* Says the speed-up by simulated cycles: with its interval, if replays were sampled. */
+static void say_unchecked(const struct exp_verdict *v, const struct exp_verdict_variant *x, const char *part, FILE *out)
+{
+    const struct exp_ratio r = verdict_by_cycles(v, x);
+
+    fprintf(out, EXP_LABEL "%.2f ", "simulated", r.value);
+    if (!isnan(r.low))
+        fprintf(out, "+- %.2g ", r.high - r.value);
+    fprintf(out, "%s%s%s; unproven, see below\n", estimate_words(M_simulated_cycles), part,
+            verdict_is_open(&r) ? "; open: the interval holds 1" : "");
+}
+
 static void say_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x, FILE *out)
 {
     const size_t n = verdict_count_known(v, x, M_simulated_cycles);
@@ -329,8 +341,7 @@ static void say_cycles(const struct exp_verdict *v, const struct exp_verdict_var
     if (verdict_is_checked(v, x))
         say_checked(v, x, M_simulated_cycles, out);
     else
-        fprintf(out, EXP_LABEL "%.2f %s%s; unproven, see below\n", "simulated",
-                verdict_estimate(v, x, M_simulated_cycles), estimate_words(M_simulated_cycles), part);
+        say_unchecked(v, x, part, out);
     if (n < v->n_layers && x->why_no_cycles)
         fprintf(out, EXP_LABEL "the others have no cycles: %s\n", "simulated", x->why_no_cycles);
     say_why(v, x, out);
@@ -523,6 +534,20 @@ static void say_no_cycles(const struct exp_verdict *v, FILE *out)
         fprintf(out, "\nSimulated cycles are not available: %s.\n", v->why_no_cycles);
 }
 
+static void say_sampled(const struct exp_verdict *v, FILE *out)
+{
+    const double percent = verdict_sampled_percent(v);
+
+    if (percent < 100)
+        fprintf(
+            out,
+            "\nThe replays are samples: of the accesses of a layer, at least %.2g %% were simulated one by one. Loads "
+            "and "
+            "stores are exact, and the columns _pm hold half of the 95 %% intervals of further counts. SAMPLE=exact "
+            "simulates all accesses.\n",
+            percent);
+}
+
 static void say_no_parts(const struct exp_verdict *v, FILE *out)
 {
     if (v->why_no_parts && !v->why_not_timed)
@@ -553,6 +578,7 @@ static int say_all(const void *verdict, FILE *out)
         say_variant(v, &v->variant[i], out);
     say_planned_levels(v, out);
     say_no_parts(v, out);
+    say_sampled(v, out);
     say_observed(v, out);
     say_cycles_errors(v, out);
     say_no_cycles(v, out);

@@ -140,6 +140,50 @@ double verdict_estimate(const struct exp_verdict *v, const struct exp_verdict_va
     return 1 / verdict_to_reference(v, x, cycles);
 }
 
+/* Returns the relative half width of the cycles of one side, over the layers that both sides have. */
+static double cycles_spread(const struct exp_verdict *v, const struct exp_verdict_variant *x,
+                            const struct exp_verdict_variant *of)
+{
+    double sum = 0, squares = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++) {
+        const struct value *a = of->layer[l].of;
+
+        if (x->layer[l].of[M_simulated_cycles].why || v->reference.layer[l].of[M_simulated_cycles].why)
+            continue;
+        sum += a[M_simulated_cycles].number;
+        squares += a[M_simulated_cycles_pm].number * a[M_simulated_cycles_pm].number;
+    }
+    return sum > 0 ? sqrt(squares) / sum : 0;
+}
+
+struct exp_ratio verdict_by_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x)
+{
+    const double value = verdict_estimate(v, x, M_simulated_cycles),
+                 spread = hypot(cycles_spread(v, x, x), cycles_spread(v, x, &v->reference));
+
+    return (struct exp_ratio){ value, spread > 0 ? value * (1 - spread) : (double)NAN,
+                               spread > 0 ? value * (1 + spread) : (double)NAN, (double)NAN };
+}
+
+bool verdict_is_open(const struct exp_ratio *r)
+{
+    return r->low <= 1 && r->high >= 1;
+}
+
+double verdict_sampled_percent(const struct exp_verdict *v)
+{
+    double least = 100;
+
+    for (size_t i = 0; i <= v->n_variants; i++) {
+        const struct exp_verdict_variant *x = i < v->n_variants ? &v->variant[i] : &v->reference;
+
+        for (size_t l = 0; l < v->n_layers; l++)
+            least = fmin(least, x->layer[l].of[M_simulated_share_percent].number); /* NaN: not simulated */
+    }
+    return least;
+}
+
 const struct exp_verdict_variant *verdict_fastest(const struct exp_verdict *v)
 {
     const struct exp_verdict_variant *best = NULL;

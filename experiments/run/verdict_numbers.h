@@ -70,6 +70,18 @@ bool verdict_has_cycles(const struct exp_verdict *v, const struct exp_verdict_va
 /* Returns the speed-up by simulated or estimated cycles. */
 double verdict_estimate(const struct exp_verdict *v, const struct exp_verdict_variant *x, enum measure cycles);
 
+/*
+ * Returns the speed-up by simulated cycles with the 95 % interval of sampled replays; with exact counts, the interval is
+ * NaN. The intervals of replays are independent.
+ */
+struct exp_ratio verdict_by_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x);
+
+/* Tells whether an interval holds 1, so that neither side is known to be faster; false without an interval. */
+bool verdict_is_open(const struct exp_ratio *r);
+
+/* Returns the smallest share of the accesses that a replay simulated, in percent; 100: all counts are exact. */
+double verdict_sampled_percent(const struct exp_verdict *v);
+
 /* Returns the variant with the greatest measured speed-up; NULL without times. */
 const struct exp_verdict_variant *verdict_fastest(const struct exp_verdict *v);
 

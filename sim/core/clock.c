@@ -84,24 +84,6 @@ static void add_tag(const struct sim_machine *m, const struct sim_cell *now, con
         s->walks += since(now->tlb[m->n_tlbs - 1].misses, before->tlb[m->n_tlbs - 1].misses);
 }
 
-/* Reads how the counts of a phase grew since the last look. */
-static struct step look(struct sim_clock *c, unsigned phase)
-{
-    const struct sim_stats *stats = sim_hierarchy_stats(c->hierarchy);
-    struct step s = { 0 };
-
-    for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++) {
-        const struct sim_cell *now = &stats->cell[tag][phase];
-        struct sim_cell *before = &c->seen[tag][phase];
-
-        if (!memcmp(now, before, sizeof *now))
-            continue;
-        add_tag(c->machine, now, before, &s);
-        *before = *now;
-    }
-    return s;
-}
-
 static double mac_cycles(const struct sim_machine *m, const struct sim_work *w)
 {
     return w->macs / m->issue.mac_instructions_per_cycle;
@@ -216,18 +198,51 @@ static void wait_for_lines(struct sim_clock *clock, const struct step *s, struct
         clock->owed[k] = fmax(0, clock->owed[k] - took);
 }
 
-void sim_clock_step(struct sim_clock *clock, unsigned phase, const struct sim_work *w)
+static void step(struct sim_clock *clock, unsigned phase, const struct step *s, const struct sim_work *w)
 {
     struct sim_cycles c = { 0 };
-    const struct step s = look(clock, phase);
 
     assert(phase < SIM_MAX_PHASES && w);
-    issue(clock->machine, &s, w, &c);
-    wait_for_loads(clock->machine, &s, w, &c);
-    wait_for_stores(clock->machine, &s, &c);
-    wait_for_lines(clock, &s, &c);
-    c.waiting[clock->machine->n_levels] += s.scattered * clock->machine->memory_scattered_cycles;
+    issue(clock->machine, s, w, &c);
+    wait_for_loads(clock->machine, s, w, &c);
+    wait_for_stores(clock->machine, s, &c);
+    wait_for_lines(clock, s, &c);
+    c.waiting[clock->machine->n_levels] += s->scattered * clock->machine->memory_scattered_cycles;
     sim_cycles_add(&clock->phase[phase], &c);
+}
+
+void sim_clock_step(struct sim_clock *clock, unsigned phase, const struct sim_work *w)
+{
+    const struct sim_stats *stats = sim_hierarchy_stats(clock->hierarchy);
+    struct step s = { 0 };
+
+    for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++) {
+        const struct sim_cell *now = &stats->cell[tag][phase];
+        struct sim_cell *before = &clock->seen[tag][phase];
+
+        if (!memcmp(now, before, sizeof *now))
+            continue;
+        add_tag(clock->machine, now, before, &s);
+        *before = *now;
+    }
+    step(clock, phase, &s, w);
+}
+
+void sim_clock_between(struct sim_clock *clock, unsigned phase, const struct sim_cell before[SIM_USUAL_TAGS],
+                       const struct sim_cell after[SIM_USUAL_TAGS], const struct sim_work *w)
+{
+    struct step s = { 0 };
+
+    assert(clock && before && after);
+    for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++)
+        add_tag(clock->machine, &after[tag], &before[tag], &s);
+    step(clock, phase, &s, w);
+}
+
+void sim_clock_resume(struct sim_clock *c)
+{
+    assert(c);
+    memset(c->owed, 0, sizeof c->owed);
 }
 
 double sim_cycles_sum(const struct sim_cycles *c)

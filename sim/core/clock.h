@@ -81,6 +81,16 @@ void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, const stru
 /* Adds a step. All accesses of the step have one phase and usual tags, and have gone through the hierarchy. */
 void sim_clock_step(struct sim_clock *c, unsigned phase, const struct sim_work *w);
 
+/*
+ * Adds a part of the stream, with counts of the phase before and after the part. The hierarchy's counts are not
+ * read.
+ */
+void sim_clock_between(struct sim_clock *c, unsigned phase, const struct sim_cell before[SIM_USUAL_TAGS],
+                       const struct sim_cell after[SIM_USUAL_TAGS], const struct sim_work *w);
+
+/* Forgets lines still on their way, as after a part of the stream that the clock did not see. */
+void sim_clock_resume(struct sim_clock *c);
+
 double sim_cycles_sum(const struct sim_cycles *c);
 void sim_cycles_add(struct sim_cycles *sum, const struct sim_cycles *c);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "experiments/base/error.h"
+#include "experiments/bench/case/sampled.h"
 #include "experiments/bench/case/stack.h"
 #include "kernels/blas/blas.h"
 #include "kernels/ukr/f32_openblas.h"
@@ -53,6 +54,7 @@ struct exp_setup {
     struct exp_coder *coder;           /* NULL: this program compiles no plans */
     bool packs_filters;                /* SConv packs its filters at run time */
     bool classifies_misses;            /* apart from the machine's file: see replay.h */
+    struct exp_sampling sampling;      /* of replays; zeroed: exact */
 };
 
 /* When an algorithm runs; algos.def explains. */

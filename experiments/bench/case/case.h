@@ -141,6 +141,8 @@ struct exp_simulated {
     struct sim_stats stats;
     uint64_t mac_instructions; /* multiply-adds of the machine's shape that the micro-kernels issue; 0: not stated */
     struct sim_cycles cycles[CONV_N_PHASES]; /* 0 without cycles: estimate.h */
+    double share;             /* of the accesses, what was simulated one by one; 1: the counts are exact */
+    double pm[EXP_N_SAMPLED]; /* half of the 95 % interval of each quantity; whole numbers, 0: exact */
 };
 
 /* The part of a case watched access by access (experiments/observe), and the replay of this part. */

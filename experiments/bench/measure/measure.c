@@ -261,6 +261,12 @@ static enum measure_fold fold_of(size_t m)
 
 void measure_add(struct value sum[N_MEASURES], const struct value of[N_MEASURES])
 {
-    for (size_t m = 0; m < N_MEASURES; m++)
-        sum[m] = fold_of(m) == MEASURE_SUM ? value_sum(sum[m], of[m]) : value_none("each layer has its own");
+    for (size_t m = 0; m < N_MEASURES; m++) {
+        const enum measure_fold fold = fold_of(m);
+
+        if (fold == MEASURE_ROOT)
+            sum[m] = value_or(hypot(sum[m].number, of[m].number), first_reason(sum[m].why, of[m].why));
+        else
+            sum[m] = fold == MEASURE_SUM ? value_sum(sum[m], of[m]) : value_none("each layer has its own");
+    }
 }

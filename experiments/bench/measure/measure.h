@@ -28,6 +28,7 @@ enum measure {
 /* How the values of layers make the value of a model. */
 enum measure_fold {
     MEASURE_SUM,   /* their sum; missing if one layer's is missing */
+    MEASURE_ROOT,  /* the root of the sum of their squares: of independent errors; missing likewise */
     MEASURE_LAST,  /* none: a value of each layer alone */
     MEASURE_RATIO, /* the ratio of two sums */
 };

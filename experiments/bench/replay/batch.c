@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -175,6 +176,9 @@ static char *what_of(const struct kept *k, size_t stream)
     FILE *out = exp_memory_open(&text, &bytes);
 
     fprintf(out, "%s caches\n", exp_cache_state_name(k->batch->cache));
+    if (k->e->setup->sampling.mode != EXP_SAMPLING_EXACT)
+        fprintf(out, "sampled to %g, seed %llu\n", k->e->setup->sampling.target,
+                (unsigned long long)k->e->setup->sampling.seed);
     each_case(k, stream, print_case, out);
     for (size_t i = 0; i < stacks->n; i++) {
         if (k->e->cases[stream].algo == exp_algo_noted() ||
@@ -284,6 +288,23 @@ static void move_cycles(struct moving *x, struct sim_cycles *c, size_t number, u
     }
 }
 
+/* Stores the share in millionths, and intervals as the whole numbers that they are. */
+static void move_sampled(struct moving *x, struct exp_simulated *s, size_t number, const char *through)
+{
+    uint64_t whole = (uint64_t)llround(1e6 * s->share);
+    char name[PREFIX_BYTES];
+
+    exp_say(name, sizeof name, "%zu/%s/share", number, through);
+    exp_result_move(&x->result, name, &whole);
+    s->share = 1e-6 * (double)whole;
+    for (size_t q = 0; q < EXP_N_SAMPLED; q++) {
+        whole = (uint64_t)s->pm[q];
+        exp_say(name, sizeof name, "%zu/%s/pm/%zu", number, through, q);
+        exp_result_move(&x->result, name, &whole);
+        s->pm[q] = (double)whole;
+    }
+}
+
 static void copy_without_classes(struct sim_stats *to, const struct sim_stats *from, bool has_classes)
 {
     *to = *from;
@@ -299,11 +320,18 @@ static void move_case(void *ctx, struct exp_case *c, size_t number)
     move_stats(x, &c->simulated.stats, number, "machine");
     for (unsigned phase = 0; phase < CONV_N_PHASES; phase++)
         move_cycles(x, &c->simulated.cycles[phase], number, phase);
-    if (x->has_alone)
+    move_sampled(x, &c->simulated, number, "machine");
+    if (x->has_alone) {
         move_stats(x, &c->alone.stats, number, "caches");
+        move_sampled(x, &c->alone, number, "caches");
+    }
     if (!x->result.from)
         return;
     c->alone.mac_instructions = c->simulated.mac_instructions;
+    if (!x->has_alone) {
+        c->alone.share = c->simulated.share;
+        memcpy(c->alone.pm, c->simulated.pm, sizeof c->alone.pm);
+    }
     if (!x->has_alone)
         copy_without_classes(&c->alone.stats, &c->simulated.stats, x->e->setup->classifies_misses);
     c->simulated.why = c->alone.why = NULL;

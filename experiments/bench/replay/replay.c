@@ -9,8 +9,8 @@
 
 #include "experiments/base/program.h"
 #include "experiments/bench/plugin/plugin.h"
+#include "experiments/bench/replay/sample.h"
 #include "kernels/nest/share.h"
-#include "kernels/shape/sizes.h"
 
 /* A replay back-end that gives up between steps when the pool stops. */
 struct stoppable {
@@ -20,32 +20,10 @@ struct stoppable {
     uint64_t mac_instructions;
 };
 
-/* Multiply-add instructions of one call: partial outer products take as long as full products. */
-static uint64_t mac_instructions_of(const struct conv_plan *plan, const struct sim_issue *issue,
-                                    const struct conv_step *s)
-{
-    if (s->kind == CONV_STEP_DIRECT)
-        return conv_direct_fmas(plan->direct.kernel, &plan->problem, s->n_win / plan->problem.q) * s->n_f;
-    if (s->kind != CONV_STEP_UKR || !issue->mac_rows || !issue->mac_columns)
-        return 0;
-    return (uint64_t)conv_step_live_k(s, plan->problem.r) * ceil_div(s->n_win, issue->mac_columns) *
-           ceil_div(s->n_f, issue->mac_rows);
-}
-
-/* Inner loops of a micro-kernel step: one per register tile. */
-static double loops_of(const struct conv_plan *plan, const struct conv_step *s)
-{
-    if (s->kind != CONV_STEP_UKR)
-        return 0;
-    return (double)(ceil_div(s->n_win, plan->ukr->n_win) * ceil_div(s->n_f, plan->ukr->n_f));
-}
-
 static void take_time(const struct stoppable *b, const struct conv_step *s)
 {
-    struct sim_work w = conv_stack_work(b->r->stack, conv_step_phase(s->kind), b->replay.work);
+    const struct sim_work w = exp_replay_work(b->r, s, b->replay.work);
 
-    w.macs = (double)mac_instructions_of(b->r->plan, b->r->issue, s);
-    w.loops = loops_of(b->r->plan, s);
     for (size_t i = 0; i < b->r->n_clocks; i++)
         sim_clock_step(&b->r->clock[i], conv_step_phase(s->kind), &w);
 }
@@ -57,7 +35,7 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
 
     if (b->r->pool && exp_pool_stopped(b->r->pool))
         return exp_interrupted() ? -EINTR : -ECANCELED;
-    b->mac_instructions += mac_instructions_of(b->r->plan, b->r->issue, s);
+    b->mac_instructions += exp_replay_mac_instructions(b->r, s);
     if (b->r->report && conv_step_computes(s))
         b->r->report(b->r->ctx, (double)s->n_k * (double)s->n_win * (double)s->n_f);
     err = b->replay.base.step(&b->replay.base, s);
@@ -291,6 +269,16 @@ double exp_replay_mac_seconds(const struct exp_setup *s)
                                               : plain_seconds;
 }
 
+bool exp_replay_is_long(const struct sim_machine *m, const struct exp_model *model, unsigned algos)
+{
+    static const double long_seconds = 20;
+    double macs = 0;
+
+    for (size_t l = 0; l < model->n_layers; l++)
+        macs += conv_macs(&model->layer[l].problem);
+    return !sim_machine_is_plain(m) && full_seconds * macs * __builtin_popcount(algos) > long_seconds;
+}
+
 bool exp_replay_is_worth_keeping(const struct exp_setup *s)
 {
     return exp_replay_mac_seconds(s) > plain_seconds;
@@ -316,12 +304,26 @@ bool exp_replay_alone_differs(const struct exp_setup *s)
     return is_simulated_twice(s) && !must_agree(s);
 }
 
+/* Seconds of an exact replay below which a sample gains nothing. */
+static const double short_seconds = 0.3;
+
+/* What a sample takes of the time of the exact replay. */
+static const double sampled_share = 0.2;
+
+/* Tells whether a case's replay is sampled. Classes of misses need every access. */
+static bool is_sampled(const struct exp_setup *s, const struct exp_case *c)
+{
+    return s->sampling.mode != EXP_SAMPLING_EXACT && !s->classifies_misses && c->plan.algorithm != CONV_PLUGIN &&
+           exp_replay_mac_seconds(s) * conv_macs(&c->layer->problem) > short_seconds;
+}
+
 /* Estimates all the runs of a case: one, or two for warm caches. */
 static double case_seconds(const struct exp_setup *s, const struct exp_case *c, enum exp_cache_state cache,
                            unsigned n_threads)
 {
     double mac = exp_replay_mac_seconds(s) + (is_simulated_twice(s) ? plain_seconds : 0);
 
+    mac *= is_sampled(s, c) ? sampled_share : 1;
     return (cache == EXP_WARM ? 2 : 1) * mac * conv_macs(&c->layer->problem) / n_threads;
 }
 
@@ -360,6 +362,8 @@ struct simulations {
     const struct exp_stacks *stacks; /* accesses of compiled code to the stack: a part of h's stream */
     struct reporter reporter;
     unsigned n_threads;
+    const struct exp_setup *setup;
+    bool may_empty; /* the caches hold nothing that later replays need */
 };
 
 static int simulations_new(struct simulations *s, const struct replaying *r)
@@ -375,6 +379,8 @@ static int simulations_new(struct simulations *s, const struct replaying *r)
         .h_seconds = exp_replay_mac_seconds(setup) / r->batch->n_threads,
         .reporter = { .progress = r->batch->progress },
         .n_threads = r->batch->n_threads,
+        .setup = setup,
+        .may_empty = r->batch->cache == EXP_COLD,
     };
     err = sim_hierarchy_new_threads(&s->h, &setup->classified, r->n_threads);
     if (!err && is_simulated_twice(setup))
@@ -388,18 +394,22 @@ static void simulations_free(struct simulations *s)
     sim_hierarchy_free(s->alone);
 }
 
+static struct sim_cycles whole_cycles(const struct sim_cycles *from)
+{
+    struct sim_cycles to = {
+        round(from->computing), round(from->storing), round(from->calls), round(from->translating), { 0 }
+    };
+
+    for (size_t k = 0; k <= SIM_MAX_LEVELS; k++)
+        to.waiting[k] = round(from->waiting[k]);
+    return to;
+}
+
 void exp_replay_cycles(struct sim_cycles to[CONV_N_PHASES], const struct sim_clock *clock)
 {
     assert(to && clock);
-    for (unsigned p = 0; p < CONV_N_PHASES; p++) {
-        const struct sim_cycles *from = &clock->phase[p];
-
-        to[p] = (struct sim_cycles){
-            round(from->computing), round(from->storing), round(from->calls), round(from->translating), { 0 }
-        };
-        for (size_t k = 0; k <= SIM_MAX_LEVELS; k++)
-            to[p].waiting[k] = round(from->waiting[k]);
-    }
+    for (unsigned p = 0; p < CONV_N_PHASES; p++)
+        to[p] = whole_cycles(&clock->phase[p]);
 }
 
 /* Replays a case through one simulation, with tensors at the addresses of bind. */
@@ -508,13 +518,62 @@ static int record_once(struct exp_case *c, struct simulations *s, const struct c
     return err ? err : sim_hierarchy_error(alone);
 }
 
-/* Replays one case, and stores the counts in the case. */
+static void take_sampled(struct exp_simulated *to, const struct exp_sample *sample, const struct exp_sample_view *view)
+{
+    to->stats = view->stats;
+    for (unsigned p = 0; p < CONV_N_PHASES; p++)
+        to->cycles[p] = whole_cycles(&view->cycles[p]);
+    to->share = sample->share;
+    for (size_t q = 0; q < EXP_N_SAMPLED; q++)
+        to->pm[q] = ceil(view->pm[q]);
+}
+
+/* Replays a case sampled, through all simulations at once. warms: for the caches' content alone. */
+static int sample_once(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
+                       const struct exp_pool *pool, bool warms)
+{
+    const struct exp_replay_plan r = {
+        .plan = &c->plan,
+        .issue = s->issue,
+        .stack = exp_stacks_find(s->stacks, c->algo->name, &c->plan),
+        .bind = bind,
+        .pool = pool,
+        .report = report_some,
+        .ctx = &s->reporter,
+    };
+    struct exp_sample *x = exp_new(1, sizeof *x);
+    int err;
+
+    *x = (struct exp_sample){ .how = &s->setup->sampling, .n_views = s->alone ? 2 : 1, .is_warming = warms };
+    x->may_repeat = !warms && !bind && s->may_empty;
+    x->view[0] = (struct exp_sample_view){ .h = s->h, .machine = s->machine, .has_stack = true };
+    x->view[0].clock = sim_clock_why_not(s->machine) ? NULL : &s->clock;
+    if (s->alone)
+        x->view[1] = (struct exp_sample_view){ .h = s->alone, .machine = &s->setup->alone };
+    s->reporter.mac_seconds = sampled_share * s->h_seconds;
+    sim_clock_init(&s->clock, s->machine, s->h);
+    err = exp_sample_plan(&r, x, &c->simulated.mac_instructions);
+    if (!err && !warms) {
+        take_sampled(&c->simulated, x, &x->view[0]);
+        take_sampled(&c->alone, x, &x->view[s->alone ? 1 : 0]);
+        c->alone.mac_instructions = c->simulated.mac_instructions;
+        c->simulated.why = c->alone.why = NULL;
+    }
+    free(x);
+    return err;
+}
+
+/* Replays one case, and stores the counts in the case. warms: a further replay follows, which alone counts. */
 static int replay_through(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
-                          const struct exp_pool *pool)
+                          const struct exp_pool *pool, bool warms)
 {
     const bool is_outside = c->plan.algorithm == CONV_PLUGIN;
-    int err = is_outside ? record_once(c, s, bind, pool) : replay_once(c, s, s->h, bind, pool);
+    int err = is_sampled(s->setup, c) ? sample_once(c, s, bind, pool, warms) : -ERANGE;
 
+    if (err != -ERANGE)
+        return err;
+    c->simulated.share = c->alone.share = 1;
+    err = is_outside ? record_once(c, s, bind, pool) : replay_once(c, s, s->h, bind, pool);
     if (!err && s->alone && !is_outside)
         err = replay_once(c, s, s->alone, bind, pool);
     if (!err && s->alone && s->must_agree && !agree(sim_hierarchy_stats(s->h), sim_hierarchy_stats(s->alone)))
@@ -591,9 +650,9 @@ static int replay_alone(const struct replaying *r, struct exp_experiment *e, siz
     err = simulations_new(&s, r);
     begin(r, c, &s.reporter);
     if (!err && r->batch->cache == EXP_WARM)
-        err = replay_through(c, &s, NULL, pool);
+        err = replay_through(c, &s, NULL, pool, true);
     if (!err && !c->simulated.why)
-        err = replay_through(c, &s, NULL, pool);
+        err = replay_through(c, &s, NULL, pool, false);
     simulations_free(&s);
     report_rest(&s.reporter);
     return err;
@@ -634,7 +693,7 @@ static int replay_network(const struct replaying *r, struct exp_experiment *e, s
         if (c->simulated.why)
             continue;
         begin(r, c, &s.reporter);
-        err = replay_through(c, &s, &bind, pool);
+        err = replay_through(c, &s, &bind, pool, false);
         report_rest(&s.reporter);
         previous = c;
         output = bind.addr[CONV_OUTPUT];

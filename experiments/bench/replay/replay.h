@@ -9,6 +9,7 @@
 #include "experiments/bench/case/case.h"
 #include "experiments/base/tasks.h"
 #include "kernels/backend/backend.h"
+#include "experiments/bench/case/sampled.h"
 #include "kernels/backend/fused.h"
 #include "sim/cores.h"
 #include "sim/hierarchy.h"
@@ -117,10 +118,21 @@ void exp_replay_say_kept(const char *store, const struct exp_tasks_counts *count
 /* Estimates the seconds of a layer, in all algorithms, on a usual computer, for exp_progress. */
 double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer);
 
+/*
+ * Tells whether the exact replay of a model needs so much time that a sample pays: more than 20 s of a usual computer's CPU
+ * time, on a machine with more than caches.
+ */
+bool exp_replay_is_long(const struct sim_machine *m, const struct exp_model *model, unsigned algos);
+
 /* Estimates the seconds of one multiply-add in the machine's simulation on one thread of a usual computer. */
 double exp_replay_mac_seconds(const struct exp_setup *s);
 
 /* The streams of an experiment, one by one, as exp_replay_batch gives them to threads. Internal to this room. */
+
+/* Returns a step's multiply-adds in the machine's shape, and its work for a clock: work[] as of conv_replay. */
+uint64_t exp_replay_mac_instructions(const struct exp_replay_plan *r, const struct conv_step *s);
+struct sim_work exp_replay_work(const struct exp_replay_plan *r, const struct conv_step *s,
+                                const double work[CONV_N_WORKS]);
 
 /* Returns the number of streams: one per case, or for a whole network one per algorithm. */
 size_t exp_replay_streams(const struct exp_experiment *e, enum exp_cache_state cache);

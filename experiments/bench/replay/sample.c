@@ -1,0 +1,569 @@
+#include "experiments/bench/replay/sample.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/base/program.h"
+#include "experiments/bench/replay/sample_choice.h"
+#include "experiments/bench/replay/sample_estimate.h"
+#include "sim/base/footprint.h"
+
+enum { TAGS = SIM_USUAL_TAGS };
+enum { USUAL_UNITS = 24, LEAST_UNITS = 3 }; /* drawn in the first run: of all, and of each stratum */
+
+/* A unit has this part of a stream, within bounds. A tenth of a multiply-add's accesses is the usual number. */
+static const double unit_part = 1.0 / 800, accesses_of_mac = 0.1, least_unit = 40000, longest_unit = 150000;
+
+static const uint64_t piece_accesses = 1 << 16;           /* of a long step */
+static const double most_first = 0.5, most_second = 0.25; /* of the accesses, simulated in a run */
+
+/* ---- boxes: lines touched by a span of skipped pieces ---- */
+
+struct box {
+    uint64_t first, n; /* lines; the kind of access in the lowest bit of n */
+    uint64_t epoch;
+};
+
+struct boxes {
+    struct box *at; /* [mask + 1], owned */
+    size_t mask, n_used;
+    uint64_t epoch;
+};
+
+static void forget_boxes(struct boxes *b)
+{
+    b->epoch++;
+    b->n_used = 0;
+}
+
+static struct box *find_box(const struct boxes *b, uint64_t first, uint64_t n)
+{
+    size_t i = (first * 0x9e3779b97f4a7c15u + n * 0xc2b2ae3d27d4eb4fu) >> 20;
+
+    for (;; i++) {
+        struct box *x = &b->at[i & b->mask];
+
+        if (x->epoch != b->epoch || (x->first == first && x->n == n))
+            return x;
+    }
+}
+
+static void widen(struct boxes *b)
+{
+    struct boxes wide = { .mask = b->mask ? 2 * b->mask + 1 : 4095, .epoch = b->epoch };
+
+    wide.at = exp_new(wide.mask + 1, sizeof *wide.at);
+    for (size_t i = 0; b->at && i <= b->mask; i++) {
+        if (b->at[i].epoch == b->epoch)
+            *find_box(&wide, b->at[i].first, b->at[i].n) = b->at[i];
+    }
+    wide.n_used = b->n_used;
+    free(b->at);
+    *b = wide;
+}
+
+/* Tells whether the epoch touches the lines for the first time. */
+static bool is_new(struct boxes *b, uint64_t first, uint64_t n, bool is_store)
+{
+    struct box *x;
+
+    if (2 * b->n_used >= b->mask)
+        widen(b);
+    x = find_box(b, first, n << 1 | is_store);
+    if (x->epoch == b->epoch)
+        return false;
+    *x = (struct box){ first, n << 1 | is_store, b->epoch };
+    b->n_used++;
+    return true;
+}
+
+/* Neighbouring lines of a step, gathered. */
+struct open_box {
+    uint64_t first, end; /* lines */
+    uint8_t kind, tag, phase;
+};
+
+enum { MOST_OPEN = 8, MOST_BOX_LINES = 1 << 14 };
+
+/* ---- the sampler ---- */
+
+/* A drawn piece of the current step. */
+struct pending {
+    size_t piece;
+    double accesses;
+    struct exp_sample_counts before[EXP_SAMPLE_VIEWS], after[EXP_SAMPLE_VIEWS];
+};
+
+struct sampler {
+    struct conv_backend base; /* first */
+    struct sim_sink sink;
+    struct conv_replay replay;
+    const struct exp_replay_plan *r;
+    struct exp_sample *s;
+    struct exp_pieces pieces;
+    struct exp_sample_drawn drawn;
+    struct sim_cell exact[TAGS][SIM_MAX_PHASES]; /* accesses alone */
+    uint64_t mac_instructions;
+    double simulated; /* accesses, in all runs */
+    struct boxes boxes;
+    struct open_box open[MOST_OPEN];
+    size_t n_open;
+    unsigned line_shift;
+    /* The place in a run. */
+    bool is_listing;
+    size_t at; /* the current piece, or the next */
+    enum exp_piece_mode mode;
+    const struct conv_step *step;
+    bool may_split;    /* the current step may have several pieces */
+    bool goes_on;      /* the current step has had a piece */
+    bool is_open;      /* a piece has begun */
+    uint64_t in_piece; /* accesses of the piece until now */
+    struct pending *pending;
+    size_t n_pending, room;
+};
+
+/* ---- accesses ---- */
+
+static void count_exactly(struct sampler *x, const struct sim_run *run, uint64_t n_times)
+{
+    struct sim_cell *c = &x->exact[run->tag % TAGS][run->phase];
+    const uint64_t n = run->count * n_times;
+
+    if (run->kind == SIM_LOAD) {
+        c->loads += n;
+        c->load_bytes += n * run->access_bytes;
+    } else if (run->kind == SIM_PREFETCH) {
+        c->software_prefetches += n;
+    } else {
+        c->stores += n;
+        c->store_bytes += n * run->access_bytes;
+        c->nt_stores += run->kind == SIM_STORE_NT ? n : 0;
+    }
+}
+
+static void hand_on(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    for (size_t v = 0; v < x->s->n_views; v++) {
+        if (run[0].tag != CONV_STACK || x->s->view[v].has_stack)
+            sim_emit(sim_hierarchy_sink(x->s->view[v].h), run, n_runs, n_times);
+    }
+}
+
+/* Makes the accesses of a box: one for each line, unless the span has touched the box. Long steps touch no box again. */
+static void touch(struct sampler *x, const struct open_box *b)
+{
+    const struct sim_run all = {
+        .addr = b->first << x->line_shift,
+        .stride_bytes = (int64_t)1 << x->line_shift,
+        .count = (uint32_t)(b->end - b->first),
+        .access_bytes = 1,
+        .kind = b->kind,
+        .tag = b->tag,
+        .phase = b->phase,
+    };
+
+    if (x->may_split || is_new(&x->boxes, b->first, b->end - b->first, b->kind == SIM_STORE))
+        hand_on(x, &all, 1, 1);
+}
+
+static void touch_open(struct sampler *x)
+{
+    for (size_t i = 0; i < x->n_open; i++)
+        touch(x, &x->open[i]);
+    x->n_open = 0;
+}
+
+/* Adds lines to an open box, if the lines overlap or continue the box; else opens a box in place of the oldest. */
+static void add_lines(struct sampler *x, const struct sim_run *run, struct sim_lines lines)
+{
+    const uint64_t end = lines.first + lines.n;
+
+    for (size_t i = x->n_open; i-- > 0;) {
+        struct open_box *b = &x->open[i];
+
+        if (b->tag == run->tag && b->kind == run->kind && lines.first <= b->end && end >= b->first &&
+            b->end - b->first + lines.n < MOST_BOX_LINES) {
+            b->first = lines.first < b->first ? lines.first : b->first;
+            b->end = end > b->end ? end : b->end;
+            return;
+        }
+    }
+    if (x->n_open == MOST_OPEN) {
+        touch(x, &x->open[0]);
+        memmove(x->open, x->open + 1, --x->n_open * sizeof *x->open);
+    }
+    x->open[x->n_open++] = (struct open_box){ lines.first, end, run->kind, run->tag, run->phase };
+}
+
+static void add_footprint(struct sampler *x, const struct sim_run *run, uint64_t n_times)
+{
+    const struct sim_lattice l = sim_lattice_of(run, n_times, x->line_shift);
+
+    for (uint64_t i = 0; i < l.n_inner * l.n_outer; i++)
+        add_lines(x, run, sim_lattice_lines(&l, i, x->line_shift));
+}
+
+/* Joins a run of a burst to an earlier run that the run's first repetition overlaps or continues. */
+static bool join(struct sim_run *joined, size_t n, const struct sim_run *run)
+{
+    for (size_t i = n; i-- > 0;) {
+        struct sim_run *r = &joined[i];
+        const uint64_t end = r->addr + r->access_bytes, own_end = run->addr + run->access_bytes;
+
+        if (r->tag != run->tag || r->kind != run->kind || r->step_bytes != run->step_bytes || run->addr > end ||
+            own_end < r->addr)
+            continue;
+        r->addr = run->addr < r->addr ? run->addr : r->addr;
+        r->access_bytes = (uint32_t)((own_end > end ? own_end : end) - r->addr);
+        return true;
+    }
+    return false;
+}
+
+/*
+ * Leaves the footprint of a burst. The repetitions of a run may have gaps that the burst's further runs fill, so runs are
+ * joined first. Non-temporal stores pass the caches: they have no footprint, and are made one by one.
+ */
+static void leave_footprint(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    struct sim_run joined[SIM_MAX_BURST_RUNS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_runs; i++) {
+        const struct sim_lattice row = sim_lattice_of(&run[i], 1, x->line_shift);
+        const uint64_t n_parts = row.n_inner * row.n_outer;
+        struct sim_run part = run[i];
+
+        if (!run[i].count || run[i].kind == SIM_PREFETCH)
+            continue;
+        if (run[i].kind == SIM_STORE_NT) {
+            hand_on(x, &run[i], 1, n_times);
+            continue;
+        }
+        if (n + n_parts > SIM_MAX_BURST_RUNS) {
+            add_footprint(x, &run[i], n_times);
+            continue;
+        }
+        part.count = 1;
+        part.access_bytes = (uint32_t)row.bytes;
+        for (uint64_t k = 0; k < n_parts; k++) {
+            part.addr = sim_lattice_addr(&row, k);
+            if (!join(joined, n, &part))
+                joined[n++] = part;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        add_footprint(x, &joined[i], n_times);
+}
+
+/* ---- pieces ---- */
+
+static void enter(struct sampler *x, enum exp_piece_mode mode)
+{
+    for (size_t v = 0; v < x->s->n_views; v++) {
+        if (x->mode == EXP_PIECE_SKIPPED && x->s->view[v].clock)
+            sim_clock_resume(x->s->view[v].clock);
+    }
+    if (x->mode > EXP_PIECE_PACKS && mode <= EXP_PIECE_PACKS)
+        forget_boxes(&x->boxes);
+    x->mode = mode;
+}
+
+static void look(const struct sampler *x, size_t view, struct exp_sample_counts *c)
+{
+    const struct sim_stats *stats = sim_hierarchy_stats(x->s->view[view].h);
+
+    for (size_t t = 0; t < TAGS; t++)
+        c->cell[t] = stats->cell[t][conv_step_phase(x->step->kind)];
+    memcpy(c->prefetcher, stats->prefetcher, sizeof c->prefetcher);
+}
+
+static void begin_piece(struct sampler *x)
+{
+    x->is_open = true;
+    x->in_piece = 0;
+    if (x->is_listing)
+        return;
+    assert(x->at < x->pieces.n);
+    if (x->pieces.piece[x->at].mode != x->mode)
+        enter(x, x->pieces.piece[x->at].mode);
+    if (x->mode != EXP_PIECE_DRAWN)
+        return;
+    if (x->n_pending == x->room)
+        exp_append(&x->pending, &x->room, sizeof *x->pending);
+    x->pending[x->n_pending].piece = x->at;
+    for (size_t v = 0; v < x->s->n_views; v++)
+        look(x, v, &x->pending[x->n_pending].before[v]);
+}
+
+static void end_piece(struct sampler *x)
+{
+    x->is_open = false;
+    touch_open(x);
+    if (x->is_listing) {
+        exp_pieces_add(&x->pieces, x->r->plan, x->step, x->in_piece, x->goes_on);
+        x->goes_on = true;
+        return;
+    }
+    x->simulated += x->mode != EXP_PIECE_SKIPPED ? (double)x->in_piece : 0;
+    if (x->mode == EXP_PIECE_DRAWN) {
+        struct pending *p = &x->pending[x->n_pending++];
+
+        p->accesses = (double)x->in_piece;
+        for (size_t v = 0; v < x->s->n_views; v++)
+            look(x, v, &p->after[v]);
+    }
+    x->at++;
+}
+
+static void feed(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times, uint64_t each)
+{
+    const bool is_stack = run[0].tag == CONV_STACK; /* follows a step: perhaps after the step's last piece */
+
+    if (!x->is_open && !is_stack)
+        begin_piece(x);
+    x->in_piece += is_stack ? 0 : each * n_times;
+    if (x->is_listing)
+        return;
+    for (size_t i = 0; i < n_runs; i++)
+        count_exactly(x, &run[i], n_times);
+    if (x->mode == EXP_PIECE_SKIPPED)
+        leave_footprint(x, run, n_runs, n_times);
+    else
+        hand_on(x, run, n_runs, n_times);
+}
+
+static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    struct sampler *x = (struct sampler *)((char *)self - offsetof(struct sampler, sink));
+    struct sim_run part[SIM_MAX_BURST_RUNS];
+    uint64_t each = 0;
+
+    for (size_t i = 0; i < n_runs; i++)
+        each += run[i].count;
+    if (!x->may_split || run[0].tag == CONV_STACK || !each) {
+        feed(x, run, n_runs, n_times, each);
+        return;
+    }
+    memcpy(part, run, n_runs * sizeof *run);
+    for (uint64_t n; n_times; n_times -= n) {
+        const uint64_t room = x->is_open ? piece_accesses - x->in_piece : piece_accesses;
+
+        n = room / each;
+        n = n < 1 ? 1 : n > n_times ? n_times : n;
+        feed(x, part, n_runs, n, each);
+        for (size_t i = 0; i < n_runs; i++)
+            part[i].addr += (uint64_t)part[i].step_bytes * n;
+        if (x->in_piece >= piece_accesses)
+            end_piece(x);
+    }
+}
+
+/* ---- steps ---- */
+
+/* Returns the cycles of a drawn piece, with the piece's share of the step's work. */
+static struct sim_cycles cycles_of(const struct sampler *x, size_t view, const struct pending *p, double share)
+{
+    struct sim_clock *clock = x->s->view[view].clock;
+    const unsigned phase = conv_step_phase(x->step->kind);
+    struct sim_work w;
+
+    if (!clock || !x->r->stack)
+        return (struct sim_cycles){ 0 };
+    w = exp_replay_work(x->r, x->step, x->replay.work);
+    w = (struct sim_work){ w.operations * share, w.serial_operations * share, w.macs * share, w.loops * share };
+    clock->phase[phase] = (struct sim_cycles){ 0 };
+    sim_clock_between(clock, phase, p->before[view].cell, p->after[view].cell, &w);
+    return clock->phase[phase];
+}
+
+static void take_piece(struct sampler *x, const struct pending *p, double step_accesses)
+{
+    for (size_t v = 0; v < x->s->n_views; v++) {
+        const struct sim_cycles cycles = cycles_of(x, v, p, p->accesses / step_accesses);
+
+        exp_sample_drawn_add(&x->drawn, &x->pieces.piece[p->piece], p->accesses, v, x->s->view[v].machine,
+                             &p->before[v], &p->after[v], &cycles);
+    }
+}
+
+/* Takes a finished step, whose first piece is given. */
+static void take_step(struct sampler *x, size_t first)
+{
+    double accesses = 0;
+
+    if (first == x->at) /* without accesses */
+        return;
+    if (x->r->stack) {
+        const size_t class = x->pieces.group[x->pieces.piece[first].class].class;
+        const struct sim_work w = exp_replay_work(x->r, x->step, x->replay.work);
+
+        if (exp_piece_is_long(&x->pieces.class[class]))
+            exp_sample_drawn_add_long(&x->drawn, class, &w);
+    }
+    for (size_t i = first; i < x->at; i++)
+        accesses += (double)x->pieces.piece[i].accesses;
+    for (size_t i = 0; i < x->n_pending; i++)
+        take_piece(x, &x->pending[i], accesses);
+}
+
+static int step(struct conv_backend *self, const struct conv_step *s)
+{
+    struct sampler *x = (struct sampler *)self;
+    const size_t first = x->at;
+    int err;
+
+    if (x->r->pool && exp_pool_stopped(x->r->pool))
+        return exp_interrupted() ? -EINTR : -ECANCELED;
+    x->step = s;
+    x->may_split = s->kind != CONV_STEP_UKR;
+    x->goes_on = false;
+    x->n_pending = 0;
+    err = x->replay.base.step(&x->replay.base, s);
+    if (x->is_open)
+        end_piece(x);
+    if (x->is_listing || err)
+        return err;
+    x->mac_instructions += exp_replay_mac_instructions(x->r, s);
+    if (x->r->report && conv_step_computes(s))
+        x->r->report(x->r->ctx, (double)s->n_k * (double)s->n_win * (double)s->n_f);
+    take_step(x, first);
+    return 0;
+}
+
+/* ---- runs ---- */
+
+static int run(struct sampler *x, bool is_listing)
+{
+    x->is_listing = is_listing;
+    x->at = 0;
+    x->mode = EXP_PIECE_DRAWN;
+    x->mac_instructions = 0;
+    memset(x->exact, 0, sizeof x->exact);
+    conv_replay_init(&x->replay, x->r->plan, &x->sink);
+    if (x->r->bind)
+        x->replay.bind = *x->r->bind;
+    if (!is_listing)
+        conv_replay_set_stack(&x->replay, x->r->stack);
+    return conv_nest_run(x->r->plan, &x->base);
+}
+
+static void first_wishes(const struct exp_pieces *p, bool draws_all, size_t *wanted)
+{
+    for (size_t i = 0; i < p->n_strata; i++) {
+        const double share = (double)p->stratum[i].accesses / (double)p->accesses;
+        const size_t n = (size_t)(USUAL_UNITS * share + 1);
+
+        wanted[i] = draws_all ? p->stratum[i].n_units : n > LEAST_UNITS ? n : LEAST_UNITS;
+    }
+}
+
+static void clear(struct sampler *x)
+{
+    for (size_t v = 0; v < x->s->n_views; v++) {
+        sim_hierarchy_clear_stats(x->s->view[v].h);
+        if (x->s->view[v].clock)
+            sim_clock_resume(x->s->view[v].clock);
+    }
+    if (x->drawn.longs)
+        memset(x->drawn.longs, 0, x->pieces.n_classes * sizeof *x->drawn.longs);
+}
+
+static int simulate(struct sampler *x)
+{
+    int err;
+
+    clear(x);
+    err = run(x, false);
+    for (size_t v = 0; !err && v < x->s->n_views; v++) {
+        err = sim_hierarchy_error(x->s->view[v].h);
+        if (!err)
+            exp_sample_estimate(&x->drawn, v, &x->s->view[v], &x->exact[0][0], sim_hierarchy_stats(x->s->view[v].h));
+    }
+    return err;
+}
+
+/* Draws more units where intervals are too wide, as many as a second run may simulate. Returns whether there are any. */
+static bool draw_more(struct sampler *x, size_t *wanted)
+{
+    bool grew = false;
+
+    for (size_t i = 0; i < x->pieces.n_strata; i++)
+        wanted[i] = x->pieces.stratum[i].n_drawn;
+    for (size_t v = 0; v < x->s->n_views; v++)
+        grew |= exp_sample_want(&x->drawn, v, &x->s->view[v], x->s->how->target, wanted);
+    if (!grew)
+        return false;
+    exp_sample_limit(&x->pieces, wanted, most_second);
+    return exp_pieces_draw(&x->pieces, wanted) > 0;
+}
+
+/* Simulates twice, if the first run's intervals are too wide and the caches can be emptied. */
+static int simulate_all(struct sampler *x, size_t *wanted)
+{
+    int err = simulate(x);
+
+    if (err || !x->s->may_repeat || !draw_more(x, wanted))
+        return err;
+    for (size_t v = 0; v < x->s->n_views; v++)
+        sim_hierarchy_clear(x->s->view[v].h);
+    return simulate(x);
+}
+
+/* Draws the first run's units. Returns the share of the accesses that will be simulated. */
+static double draw_first(struct sampler *x, size_t *wanted)
+{
+    first_wishes(&x->pieces, x->s->draws_all, wanted);
+    return (double)exp_pieces_draw(&x->pieces, wanted) / (double)x->pieces.accesses;
+}
+
+static int sample(struct sampler *x)
+{
+    const double part = unit_part * accesses_of_mac * conv_macs(&x->r->plan->problem);
+    size_t *wanted;
+    int err;
+
+    x->pieces.unit_accesses = (uint64_t)fmin(fmax(part, least_unit), longest_unit);
+    err = run(x, true);
+    if (err)
+        return err;
+    if (!x->pieces.n)
+        return -ERANGE;
+    exp_pieces_end(&x->pieces, x->s->how->seed);
+    wanted = exp_new(x->pieces.n_strata, sizeof *wanted);
+    if (!x->s->is_warming && draw_first(x, wanted) > most_first && !x->s->draws_all)
+        err = -ERANGE;
+    if (!err) {
+        exp_sample_drawn_init(&x->drawn, &x->pieces, x->s->n_views);
+        err = simulate_all(x, wanted);
+        x->s->share = x->simulated / (double)x->pieces.accesses;
+    }
+    free(wanted);
+    return err;
+}
+
+int exp_sample_plan(const struct exp_replay_plan *r, struct exp_sample *s, uint64_t *mac_instructions)
+{
+    struct sampler *x = exp_new(1, sizeof *x);
+    const uint32_t line_bytes = s->view[0].machine->level[0].line_bytes;
+    int err;
+
+    assert(r->plan->algorithm != CONV_PLUGIN && s->n_views && s->n_views <= EXP_SAMPLE_VIEWS);
+    x->base.step = step;
+    x->sink.accept = accept;
+    x->r = r;
+    x->s = s;
+    while (line_bytes >> x->line_shift != 1)
+        x->line_shift++;
+    err = sample(x);
+    *mac_instructions = x->mac_instructions;
+    exp_pieces_release(&x->pieces);
+    exp_sample_drawn_release(&x->drawn);
+    free(x->boxes.at);
+    free(x->pending);
+    free(x);
+    return err;
+}

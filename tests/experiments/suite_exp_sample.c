@@ -1,0 +1,371 @@
+/* Sampled replays: footprints against every access, samples against exact replays, and the intervals. */
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/bench/case/case.h"
+#include "experiments/bench/case/machine.h"
+#include "experiments/bench/replay/sample.h"
+#include "experiments/bench/replay/sample_choice.h"
+#include "sim/base/footprint.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+enum { LINE_SHIFT = 6, MOST_LINES = 1 << 16 };
+
+/* ---- footprints ---- */
+
+/* Marks lines from a base on. Returns false if a line is beyond the marks. */
+static bool mark_line(uint8_t *marks, uint64_t line, uint64_t base, uint8_t mark)
+{
+    if (line - base >= MOST_LINES)
+        return false;
+    marks[line - base] |= mark;
+    return true;
+}
+
+static bool mark_accesses(uint8_t *marks, const struct sim_run *r, uint64_t n_times, uint64_t base)
+{
+    bool fits = true;
+
+    for (uint64_t t = 0; t < n_times; t++) {
+        for (uint32_t i = 0; i < r->count; i++) {
+            const uint64_t addr = r->addr + t * (uint64_t)r->step_bytes + i * (uint64_t)r->stride_bytes;
+
+            for (uint64_t l = addr >> LINE_SHIFT; l <= (addr + r->access_bytes - 1) >> LINE_SHIFT; l++)
+                fits &= mark_line(marks, l, base, 1);
+        }
+    }
+    return fits;
+}
+
+static bool mark_footprint(uint8_t *marks, const struct sim_run *r, uint64_t n_times, uint64_t base)
+{
+    const struct sim_lattice l = sim_lattice_of(r, n_times, LINE_SHIFT);
+    bool fits = true;
+
+    for (uint64_t i = 0; i < l.n_inner * l.n_outer; i++) {
+        const struct sim_lines lines = sim_lattice_lines(&l, i, LINE_SHIFT);
+
+        for (uint64_t k = 0; k < lines.n; k++)
+            fits &= mark_line(marks, lines.first + k, base, 2);
+    }
+    return fits;
+}
+
+static int64_t any_stride(void)
+{
+    static const int64_t most[] = { 1, 16, 64, 300, 5000 };
+    const int64_t n = most[rng_below(COUNT(most))];
+
+    return rng_range(-n, n);
+}
+
+/* A run's footprint has the lines of the run's accesses, for all strides. */
+static void test_lattices(void)
+{
+    uint8_t *marks = malloc(MOST_LINES);
+
+    CU_ASSERT_FATAL(marks != NULL);
+    for (unsigned n = test_rounds(2000); n--;) {
+        const struct sim_run r = {
+            .addr = ((uint64_t)1 << 40) + rng_below(4096),
+            .stride_bytes = any_stride(),
+            .step_bytes = any_stride(),
+            .count = (uint32_t)(1 + rng_below(20)),
+            .access_bytes = (uint32_t)(1 + rng_below(rng_below(2) ? 64 : 300)),
+        };
+        const uint64_t n_times = 1 + rng_below(20), base = (r.addr >> LINE_SHIFT) - MOST_LINES / 2;
+        bool is_equal = true;
+
+        memset(marks, 0, MOST_LINES);
+        is_equal &= mark_accesses(marks, &r, n_times, base) && mark_footprint(marks, &r, n_times, base);
+        for (size_t i = 0; i < MOST_LINES; i++)
+            is_equal &= marks[i] == 0 || marks[i] == 3;
+        test_check(is_equal,
+                   "%" PRIu32 " accesses of %" PRIu32 " bytes, %" PRId64 " apart, %" PRIu64 " times, %" PRId64 " apart",
+                   r.count, r.access_bytes, r.stride_bytes, n_times, r.step_bytes);
+    }
+    free(marks);
+}
+
+/* ---- samples ---- */
+
+/* A layer on a machine with prefetchers and a clock. */
+struct bench {
+    struct exp_setup setup;
+    struct exp_models models;
+    struct exp_experiment e;
+};
+
+static bool open_bench(struct bench *b, const char *layer, const char *algos)
+{
+    struct exp_why why = { "" };
+    unsigned chosen;
+    int err;
+
+    *b = (struct bench){ 0 };
+    err = exp_machine_find(&b->setup.machine, "zen3", "results", &why);
+    err = err ? err : exp_setup_init(&b->setup, "", "", &why);
+    err = err ? err : exp_models_read(&b->models, "experiments", "resnet18", layer, &why);
+    err = err ? err : exp_algo_select(algos, &chosen, &why);
+    err = err ? err : exp_experiment_plan(&b->e, &b->setup, &b->models.model[0], chosen, &why);
+    return test_check(!err, "%s", why.text);
+}
+
+static void close_bench(struct bench *b)
+{
+    exp_experiment_release(&b->e);
+    exp_models_release(&b->models);
+    exp_setup_release(&b->setup);
+}
+
+struct run {
+    struct sim_hierarchy *h;
+    struct sim_clock clock;
+    uint64_t mac_instructions;
+    struct exp_sample sample;
+};
+
+static struct exp_replay_plan plan_of(struct bench *b, size_t i, struct run *r)
+{
+    const struct exp_case *c = &b->e.cases[i];
+
+    return (struct exp_replay_plan){
+        .plan = &c->plan,
+        .issue = &b->setup.machine.issue,
+        .stack = exp_stacks_find(&b->setup.stacks, c->algo->name, &c->plan),
+        .clock = &r->clock,
+        .n_clocks = 1,
+    };
+}
+
+static bool start(struct run *r, struct bench *b)
+{
+    if (sim_hierarchy_new(&r->h, &b->setup.machine)) {
+        CU_FAIL("no simulation");
+        return false;
+    }
+    sim_clock_init(&r->clock, &b->setup.machine, r->h);
+    return true;
+}
+
+/* Replays a case sampled. Returns the error of exp_sample_plan. */
+static int sample(struct run *r, struct bench *b, size_t i, const struct exp_sampling *how, bool draws_all)
+{
+    const struct exp_replay_plan plan = plan_of(b, i, r);
+    int err;
+
+    memset(r, 0, sizeof *r);
+    if (!start(r, b))
+        return -ENOMEM;
+    r->sample = (struct exp_sample){ .how = how, .n_views = 1, .draws_all = draws_all };
+    r->sample.view[0] =
+        (struct exp_sample_view){ .h = r->h, .machine = &b->setup.machine, .has_stack = true, .clock = &r->clock };
+    err = exp_sample_plan(&plan, &r->sample, &r->mac_instructions);
+    sim_hierarchy_free(r->h);
+    return err;
+}
+
+/* Replays a case exactly; the counts are in the sample's view. */
+static void replay(struct run *r, struct bench *b, size_t i)
+{
+    const struct exp_replay_plan plan = plan_of(b, i, r);
+
+    memset(r, 0, sizeof *r);
+    if (!start(r, b))
+        return;
+    CU_ASSERT(!exp_replay_plan(&plan, sim_hierarchy_sink(r->h), &r->mac_instructions));
+    r->sample.view[0].stats = *sim_hierarchy_stats(r->h);
+    exp_replay_cycles(r->sample.view[0].cycles, &r->clock);
+    sim_hierarchy_free(r->h);
+}
+
+static double cycles_of(const struct run *r)
+{
+    double sum = 0;
+
+    for (unsigned p = 0; p < CONV_N_PHASES; p++)
+        sum += sim_cycles_sum(&r->sample.view[0].cycles[p]);
+    return sum;
+}
+
+static void values_of(double of[EXP_N_SAMPLED], const struct run *r, const struct bench *b)
+{
+    const struct sim_cell sum = sim_stats_total(&r->sample.view[0].stats);
+
+    exp_sample_quantities(of, &b->setup.machine, &sum, cycles_of(r));
+}
+
+static const struct exp_sampling usual = { EXP_SAMPLING_ALWAYS, 0.01, 1 };
+
+/* If every unit is drawn, all counts are the exact replay's counts. */
+static void test_whole(void)
+{
+    struct bench b;
+    struct run whole, exact;
+
+    if (!open_bench(&b, "stage4_block0_down", "base,sconv_is,sconv_ws,sconv_tuned"))
+        return;
+    for (size_t i = 0; i < b.e.n_cases; i++) {
+        const char *algo = b.e.cases[i].algo->name;
+
+        replay(&exact, &b, i);
+        CU_ASSERT(!sample(&whole, &b, i, &usual, true));
+        test_check(!memcmp(&whole.sample.view[0].stats, &exact.sample.view[0].stats, sizeof(struct sim_stats)),
+                   "%s: the counts differ", algo);
+        CU_ASSERT_EQUAL(whole.mac_instructions, exact.mac_instructions);
+        test_check(fabs(cycles_of(&whole) / cycles_of(&exact) - 1) < 1e-4, "%s: %.0f cycles are not %.0f", algo,
+                   cycles_of(&whole), cycles_of(&exact));
+        test_check(fabs(whole.sample.share - 1) < 1e-9, "%s: the share is %g", algo, whole.sample.share);
+    }
+    close_bench(&b);
+}
+
+/* A sample has all accesses, and counts near the exact replay's counts; equal seeds give equal samples. */
+static void test_samples(void)
+{
+    static const double within[EXP_N_SAMPLED] = {
+        [EXP_SAMPLED_CYCLES] = 0.02,      [EXP_SAMPLED_L1_LINES] = 0.03,    [EXP_SAMPLED_DEMAND] = 0.06,
+        [EXP_SAMPLED_L1_MISSES] = 0.1,    [EXP_SAMPLED_L2_LINES] = 0.35,    [EXP_SAMPLED_L2_MISSES] = 0.5,
+        [EXP_SAMPLED_L3_MISSES] = 2,      [EXP_SAMPLED_MEMORY_READ] = 0.01, [EXP_SAMPLED_MEMORY_WRITTEN] = 0.05,
+        [EXP_SAMPLED_DTLB_MISSES] = 0.03,
+    };
+    struct bench b;
+    struct run exact, one, again;
+
+    if (!open_bench(&b, "conv0", "base,sconv_is,sconv_ws,sconv_tuned"))
+        return;
+    for (size_t i = 0; i < b.e.n_cases; i++) {
+        const char *algo = b.e.cases[i].algo->name;
+        double a[EXP_N_SAMPLED], e[EXP_N_SAMPLED];
+        struct sim_cell all, some;
+
+        replay(&exact, &b, i);
+        test_check(!sample(&one, &b, i, &usual, false), "%s is not sampled", algo);
+        CU_ASSERT(!sample(&again, &b, i, &usual, false));
+        CU_ASSERT(!memcmp(&one.sample.view[0], &again.sample.view[0], offsetof(struct exp_sample_view, h)));
+        CU_ASSERT(!memcmp(&one.sample.view[0].stats, &again.sample.view[0].stats, sizeof(struct sim_stats)));
+        CU_ASSERT(!memcmp(one.sample.view[0].pm, again.sample.view[0].pm, sizeof one.sample.view[0].pm));
+        all = sim_stats_total(&exact.sample.view[0].stats);
+        some = sim_stats_total(&one.sample.view[0].stats);
+        test_check(all.loads == some.loads && all.stores == some.stores && all.load_bytes == some.load_bytes &&
+                       all.store_bytes == some.store_bytes && all.software_prefetches == some.software_prefetches,
+                   "%s: accesses are not all counted", algo);
+        CU_ASSERT_EQUAL(one.mac_instructions, exact.mac_instructions);
+        test_check(one.sample.share > 0 && one.sample.share < 0.6, "%s: a share of %g", algo, one.sample.share);
+        values_of(a, &one, &b);
+        values_of(e, &exact, &b);
+        for (size_t q = 0; q < EXP_N_SAMPLED; q++)
+            test_check(fabs(a[q] - e[q]) <= within[q] * e[q] + 1e-4 * (double)all.loads, "%s, %s: %.0f is not %.0f",
+                       algo, exp_sampled_name((enum exp_sampled)q), a[q], e[q]);
+        test_check(one.sample.view[0].pm[EXP_SAMPLED_CYCLES] > 0 &&
+                       one.sample.view[0].pm[EXP_SAMPLED_CYCLES] < 0.1 * a[0],
+                   "%s: cycles +- %g", algo, one.sample.view[0].pm[EXP_SAMPLED_CYCLES]);
+    }
+    close_bench(&b);
+}
+
+/* A stream is left to the exact replay if a sample would be the larger part of the stream. */
+static void test_short(void)
+{
+    struct bench b;
+    struct run r;
+
+    if (!open_bench(&b, "stage4_block0_down", "sconv_ws"))
+        return;
+    CU_ASSERT_EQUAL(sample(&r, &b, 0, &usual, false), -ERANGE);
+    close_bench(&b);
+}
+
+/* ---- the choice ---- */
+
+/* Lists a nest's steps as pieces of equal size. */
+struct lister {
+    struct conv_backend base;
+    const struct conv_plan *plan;
+    struct exp_pieces pieces;
+};
+
+static int list(struct conv_backend *self, const struct conv_step *s)
+{
+    struct lister *l = (struct lister *)self;
+
+    exp_pieces_add(&l->pieces, l->plan, s, s->n_win * s->n_k + 1, false);
+    return 0;
+}
+
+/* Every class is drawn, rare classes too. As many units are drawn as wanted, and no unit twice. */
+static void test_choice(void)
+{
+    struct bench b;
+
+    if (!open_bench(&b, "stage3_block0_conv1", "base,sconv_is,sconv_ws,sconv_tuned"))
+        return;
+    for (size_t i = 0; i < b.e.n_cases; i++) {
+        struct lister l = { .base.step = list, .plan = &b.e.cases[i].plan, .pieces.unit_accesses = 30000 };
+        size_t wanted[512], n_drawn = 0;
+        bool *has = calloc(4096, sizeof *has);
+
+        CU_ASSERT_FATAL(has != NULL);
+        CU_ASSERT(!conv_nest_run(l.plan, &l.base));
+        exp_pieces_end(&l.pieces, rng_u64());
+        CU_ASSERT_FATAL(l.pieces.n_strata <= COUNT(wanted) && l.pieces.n_groups <= 4096);
+        for (size_t s = 0; s < l.pieces.n_strata; s++)
+            wanted[s] = 1 + rng_below(3);
+        CU_ASSERT(exp_pieces_draw(&l.pieces, wanted) <= l.pieces.accesses);
+        for (size_t s = 0; s < l.pieces.n_strata; s++) {
+            const size_t n = l.pieces.stratum[s].n_units;
+
+            test_check(l.pieces.stratum[s].n_drawn == (wanted[s] < n ? wanted[s] : n), "stratum %zu", s);
+            wanted[s] = n;
+        }
+        for (size_t k = 0; k < l.pieces.n; k++)
+            has[l.pieces.piece[k].class] |= l.pieces.piece[k].mode == EXP_PIECE_DRAWN;
+        for (size_t g = 0; g < l.pieces.n_groups; g++)
+            test_check(has[g], "%s: group %zu is not drawn", b.e.cases[i].algo->name, g);
+        for (size_t u = 0; u < l.pieces.n_units; u++)
+            n_drawn += l.pieces.drawn[u];
+        exp_pieces_draw(&l.pieces, wanted);
+        for (size_t u = 0; u < l.pieces.n_units; u++) {
+            CU_ASSERT(l.pieces.drawn[u] != l.pieces.used[u]);
+            n_drawn += l.pieces.drawn[u];
+        }
+        CU_ASSERT_EQUAL(n_drawn, l.pieces.n_units);
+        exp_pieces_release(&l.pieces);
+        free(has);
+    }
+    close_bench(&b);
+}
+
+/* ---- the option ---- */
+
+static void test_option(void)
+{
+    static const char *const bad[] = { "", "0", "x", "0%", "200%", "1", "1%%", "-1%", "nan%", "0.001%", "1 %" };
+    struct exp_sampling s;
+    struct exp_why why;
+
+    CU_ASSERT(!exp_sampling_read(&s, "exact", &why) && s.mode == EXP_SAMPLING_EXACT);
+    CU_ASSERT(!exp_sampling_read(&s, "auto", &why) && s.mode == EXP_SAMPLING_AUTO && s.target == 0.01);
+    CU_ASSERT(!exp_sampling_read(&s, "0.5%", &why) && s.mode == EXP_SAMPLING_ALWAYS && s.target == 0.005);
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        test_check(exp_sampling_read(&s, bad[i], &why) == -EINVAL, "SAMPLE='%s' is taken", bad[i]);
+        test_check(strstr(why.text, "SAMPLE=") && !strchr(why.text, '\n'), "%s", why.text);
+    }
+}
+
+static const struct test_case cases[] = {
+    { "footprints are the lines of all accesses", test_lattices },
+    { "a sample of everything is the exact replay", test_whole },
+    { "samples have all accesses, and counts near the exact counts", test_samples },
+    { "short streams are not sampled", test_short },
+    { "every class of steps is drawn, and no unit twice", test_choice },
+    { "SAMPLE takes auto, exact and targets", test_option },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_exp_sample = { "exp_sample", cases };
