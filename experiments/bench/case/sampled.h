@@ -36,7 +36,7 @@ struct exp_sampling {
     uint64_t seed;
 };
 
-/* Reads SAMPLE=: auto, exact, or a target: 1%, 0.5%. Returns 0, or -EINVAL with one line in why. */
+/* Reads SAMPLE=: auto, exact, or a target: 1%, 0.5%. Returns 0, or -EINVAL with a line in why. */
 int exp_sampling_read(struct exp_sampling *s, const char *text, struct exp_why *why);
 
 #endif
