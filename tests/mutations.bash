@@ -308,8 +308,8 @@ mutant "what cycles cost: one algorithm stands for all" experiments/choices/vali
 mutant "stacks: few layers are explained by steps" experiments/observe/question_stack.c 's/return CONV_N_WORKS - 1 - work;/return work;/' stacks
 mutant "brackets beside simulated cycles" experiments/bench/measure/measure.c 's/x->clock\.why \? x->estimate\.why : EXP_CYCLES_INSTEAD/x->estimate.why/' 'tests/experiments/cli.sh picks'
 mutant "a sum of layers that passes over one without a number" experiments/base/value.h 's/a\.why \? a\.why : b\.why\)/b.why)/' measure
-mutant "a ratio of layers is summed up" experiments/bench/measure/measure.c 's/record->fold == MEASURE_RATIO/record->fold == MEASURE_RATIO \&\& false/' measure
-mutant "a level's misses are those of the first level" experiments/bench/measure/measure.c 's/of\[m \+ l\] = measures\[m\]\.find\(&x, l\)/of[m + l] = measures[m].find(\&x, 0)/' measure
+mutant "a ratio of layers is summed up" experiments/base/measures.c 's/record\[m\]\.fold == MEASURE_RATIO/record[m].fold == MEASURE_RATIO \&\& false/' measure
+mutant "a level's misses are those of the first level" experiments/base/measures.c 's/of\[m \+ l\] = record\[m\]\.find\(x, l\)/of[m + l] = record[m].find(x, 0)/' measure
 mutant "a memory that is nearer than a cache" sim/machine/machine_check.c 's/k <= m->n_levels; k\+\+\) \{/k < m->n_levels; k++) {/' sim_machine
 mutant "a bad value without its key" sim/machine/machine_file.c 's/at\.key = key->name;/at.key = 0;/' sim_machine
 mutant "calibrated lines without buffers" experiments/calibrate/computer.c 's/^    if \(inside->miss_buffers \&\&/    if (false \&\& inside->miss_buffers \&\&/' timing

@@ -7,21 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/network/study.h"
+#include "experiments/network/measure.h"
 
 enum { LINE_BYTES = 64 };
 
 /* What the steps are compared by: the first that is known. */
 struct unit {
+    enum net_measure measure;
     const char *name, *noun, *rate_name; /* rate_name NULL: no rate of multiply-adds */
     double one;                          /* in the unit of the numbers */
 };
 
-static const struct unit by_time = { "ms", "time", "multiply-adds a ns", 1e6 },
-                         by_cycles = { "million cycles", "simulated cycles", "multiply-adds a cycle", 1e6 },
-                         by_memory = { "MiB from memory", "simulated lines from memory", NULL,
+static const struct unit by_time = { NET_measured_time_ns, "ms", "time", "multiply-adds a ns", 1e6 },
+                         by_cycles = { NET_estimated_cycles, "million cycles", "simulated cycles",
+                                       "multiply-adds a cycle", 1e6 },
+                         by_memory = { NET_sequence_lines, "MiB from memory", "simulated lines from memory", NULL,
                                        (1 << 20) / (double)LINE_BYTES },
-                         by_macs = { "million multiply-adds", "multiply-adds", NULL, 1e6 };
+                         by_macs = { NET_macs, "million multiply-adds", "multiply-adds", NULL, 1e6 };
 
 /* Steps of equal shape. */
 struct group {
@@ -88,36 +90,13 @@ static void say_name(const struct net *net, const struct group *g, char *text, s
 
 /* ---- costs ---- */
 
-static double cost_of(const struct subject *x, const struct net_step *step)
+/* Returns an algorithm's cost of the steps asked about; NaN: not known. */
+static double cost_of(const struct net_study *s, const struct net_by_algo *by, enum net_measure m,
+                      const struct net_which *w)
 {
-    const struct net_which w = { .step = step };
-    const struct net_simulated *v = &x->by->variant[NET_AS_ASKED];
-    const enum net_view view = net_study_view(x->s, v);
+    const struct net_part part = net_part_of(s, by, w);
 
-    if (x->unit == &by_time)
-        return net_times_of(&x->by->timed, &w).low_mean.number;
-    if (x->unit == &by_cycles)
-        return net_estimate_of(x->s, v, view, &w).total_cycles.number;
-    if (x->unit == &by_memory)
-        return net_lines_of(x->s, v, view, x->s->setup->machine.n_levels, &w).in_sequence.number;
-    return net_step_macs(x->net, step);
-}
-
-/* Returns an algorithm's cost of the whole network; NaN: not known. */
-static double whole_of(const struct net_study *s, const struct net_by_algo *by, const struct unit *unit)
-{
-    const struct net_simulated *v = &by->variant[NET_AS_ASKED];
-    const enum net_view view = net_study_view(s, v);
-
-    if (unit == &by_time)
-        return net_times_of(&by->timed, NULL).low_mean.number;
-    if (!v->net)
-        return (double)NAN;
-    if (unit == &by_cycles)
-        return net_estimate_of(s, v, view, NULL).total_cycles.number;
-    if (unit == &by_memory)
-        return net_lines_of(s, v, view, s->setup->machine.n_levels, NULL).in_sequence.number;
-    return net_macs(v->net);
+    return net_measure(&part, m).number;
 }
 
 /* Chooses what is compared, and the algorithm with the lowest cost. */
@@ -130,7 +109,7 @@ static void choose(struct subject *x)
 
         x->unit = units[u];
         for (size_t a = 0; a < x->s->n_algos; a++) {
-            const double cost = whole_of(x->s, &x->s->by[a], x->unit);
+            const double cost = cost_of(x->s, &x->s->by[a], x->unit->measure, NULL);
 
             if (cost < least) {
                 least = cost;
@@ -168,7 +147,7 @@ static void add_step(struct subject *x, size_t i)
     x->group[g].n++;
     if (x->group[g].n == 2)
         x->group[g].second = i;
-    x->group[g].cost += cost_of(x, step);
+    x->group[g].cost += cost_of(x->s, x->by, x->unit->measure, &(struct net_which){ .step = step });
     x->group[g].macs += net_step_macs(x->net, step);
 }
 
@@ -252,7 +231,8 @@ void net_headline(const struct net_study *s, char *text, size_t bytes)
 static void say_whole(const struct subject *x, struct exp_screen *screen)
 {
     const struct net_by_algo *base = net_study_base(x->s);
-    const double whole = whole_of(x->s, x->by, x->unit), of_base = base ? whole_of(x->s, base, x->unit) : (double)NAN;
+    const double whole = cost_of(x->s, x->by, x->unit->measure, NULL),
+                 of_base = base ? cost_of(x->s, base, x->unit->measure, NULL) : (double)NAN;
     char text[512] = "";
 
     exp_say(text, sizeof text, "The whole network takes %.*f %s with %s", exp_screen_digits(whole / x->unit->one),
@@ -302,17 +282,17 @@ static double mib_of(struct value lines)
 /* Says what comes from memory, in sequence and for each step alone. */
 static void say_memory(const struct subject *x, struct exp_screen *screen)
 {
-    const struct net_simulated *v = &x->by->variant[NET_AS_ASKED];
-    const struct net_lines l = net_lines_of(x->s, v, net_study_view(x->s, v), x->s->setup->machine.n_levels, NULL);
+    const struct net_part part = net_part_of(x->s, x->by, NULL);
+    const struct value sequence = net_measure(&part, NET_sequence_lines), alone = net_measure(&part, NET_alone_lines);
 
-    if (l.in_sequence.why)
+    if (sequence.why)
         return;
-    if (l.alone.why)
-        exp_screen_note(screen, "memory", "%.3g MiB come from memory in sequence", mib_of(l.in_sequence));
+    if (alone.why)
+        exp_screen_note(screen, "memory", "%.3g MiB come from memory in sequence", mib_of(sequence));
     else
         exp_screen_note(screen, "memory",
                         "%.3g MiB come from memory in sequence, %.3g MiB if each step starts with empty caches",
-                        mib_of(l.in_sequence), mib_of(l.alone));
+                        mib_of(sequence), mib_of(alone));
 }
 
 static void say_trust(const struct subject *x, struct exp_screen *screen)

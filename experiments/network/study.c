@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/bench/case/published.h"
 #include "experiments/bench/replay/replay.h"
-#include "sim/analysis/estimate.h"
 
 const char *net_view_name(enum net_view v)
 {
@@ -34,6 +32,41 @@ const struct net_by_algo *net_study_shown(const struct net_study *s)
             return &s->by[a];
     }
     return &s->by[s->n_algos - 1];
+}
+
+const struct net_by_algo *net_study_base(const struct net_study *s)
+{
+    for (size_t a = 0; a < s->n_algos; a++) {
+        if (s->by[a].algo == exp_algo_base())
+            return &s->by[a];
+    }
+    return NULL;
+}
+
+const char *net_level_name(const struct net_study *s, size_t level)
+{
+    const struct sim_machine *m = &s->setup->machine;
+
+    assert(level <= m->n_levels);
+    return level < m->n_levels ? m->level[level].name : "memory";
+}
+
+/* ---- selections of steps ---- */
+
+bool net_is_asked(const struct net_step *s, const struct net_which *w)
+{
+    return !w ||
+           ((!w->only_convolutions || s->conv) && (!w->op || !strcmp(w->op, s->op)) && (!w->step || w->step == s));
+}
+
+bool net_is_first_of_op(const struct net *net, size_t step)
+{
+    assert(step < net->n_steps);
+    for (size_t i = 0; i < step; i++) {
+        if (!strcmp(net->step[i].op, net->step[step].op))
+            return false;
+    }
+    return true;
 }
 
 /* ---- planning ---- */
@@ -254,195 +287,5 @@ int net_study_simulate(struct net_study *s, unsigned n_threads, struct exp_progr
         refuse(&s->by[i / NET_N_VARIANTS].variant[i % NET_N_VARIANTS]);
     free(run);
     free(of);
-    return err;
-}
-
-/* ---- numbers ---- */
-
-bool net_is_asked(const struct net_step *s, const struct net_which *w)
-{
-    return !w ||
-           ((!w->only_convolutions || s->conv) && (!w->op || !strcmp(w->op, s->op)) && (!w->step || w->step == s));
-}
-
-bool net_is_first_of_op(const struct net *net, size_t step)
-{
-    assert(step < net->n_steps);
-    for (size_t i = 0; i < step; i++) {
-        if (!strcmp(net->step[i].op, net->step[step].op))
-            return false;
-    }
-    return true;
-}
-
-static const char *not_simulated(const struct net_simulated *x, enum net_view v)
-{
-    return *x->missing.text ? x->missing.text : x->in_sequence[v].counts ? NULL : "it was not simulated";
-}
-
-static void add_estimate(struct net_estimate *sum, const struct sim_machine *m, const struct exp_step_counts *c)
-{
-    const struct exp_estimate e = exp_estimate_phases(m, c->phase, c->mac_instructions);
-    const struct sim_cell all = exp_step_total(c);
-    struct sim_estimate memory;
-
-    sim_estimate(&memory, m, &all);
-    sum->issue_cycles.number += e.issue_cycles;
-    sum->total_cycles.number += e.total_cycles;
-    for (size_t l = 1; l < memory.n_sources; l++)
-        sum->wait_cycles[l - 1].number += memory.source[l].latency_cycles;
-}
-
-struct net_estimate net_estimate_of(const struct net_study *s, const struct net_simulated *x, enum net_view v,
-                                    const struct net_which *w)
-{
-    const struct sim_machine *m = net_study_machine(s, v);
-    const char *refusal = not_simulated(x, v), *why = refusal ? refusal : exp_estimate_why_not(&s->setup->machine);
-    struct net_estimate sum;
-
-    assert(x && v < NET_N_VIEWS);
-    sum.issue_cycles = sum.total_cycles = value_or(0, why);
-    for (size_t l = 0; l < SIM_MAX_LEVELS; l++)
-        sum.wait_cycles[l] = sum.total_cycles;
-    for (size_t i = 0; !why && i < x->net->n_steps; i++) {
-        if (net_is_asked(&x->net->step[i], w))
-            add_estimate(&sum, m, &x->in_sequence[v].counts[i]);
-    }
-    return sum;
-}
-
-const char *net_level_name(const struct net_study *s, size_t level)
-{
-    const struct sim_machine *m = &s->setup->machine;
-
-    assert(level <= m->n_levels);
-    return level < m->n_levels ? m->level[level].name : "memory";
-}
-
-const char *net_waits_for(const struct net_study *s, const struct net_estimate *e)
-{
-    const char *name = "issue";
-    double most = e->issue_cycles.number;
-
-    for (size_t l = 0; l < s->setup->machine.n_levels; l++) {
-        if (e->wait_cycles[l].number > most) {
-            most = e->wait_cycles[l].number;
-            name = net_level_name(s, l + 1);
-        }
-    }
-    return name;
-}
-
-/* Sums up the lines of counts[n_steps]; none for that reason if counts is NULL. */
-static struct value lines_of(const struct net *net, const struct sim_machine *m, const struct exp_step_counts *counts,
-                             size_t level, const struct net_which *w, const char *why)
-{
-    double sum = 0;
-
-    for (size_t i = 0; counts && i < net->n_steps; i++) {
-        const struct sim_cell cell = exp_step_total(&counts[i]);
-
-        sum += net_is_asked(&net->step[i], w) ? (double)exp_lines_into(&cell, m, level) : 0;
-    }
-    return value_or(sum, counts ? NULL : why);
-}
-
-struct net_lines net_lines_of(const struct net_study *s, const struct net_simulated *x, enum net_view v, size_t level,
-                              const struct net_which *w)
-{
-    const struct sim_machine *m = net_study_machine(s, v);
-    const char *why = not_simulated(x, v), *not_alone = *x->missing.text ? x->missing.text : NET_NOT_ALONE;
-
-    assert(level <= s->setup->machine.n_levels);
-    return (struct net_lines){ lines_of(x->net, m, x->in_sequence[v].counts, level, w, why),
-                               lines_of(x->net, m, x->alone[v].counts, level, w, not_alone),
-                               lines_of(x->net, m, x->alone[v].warm, level, w, not_alone) };
-}
-
-/* ---- times ---- */
-
-/* Adds up the rounds' times of the steps asked about; from malloc, NULL if there are no rounds. */
-static uint64_t *rounds_of(const struct net_timed *t, const struct net_which *w)
-{
-    uint64_t *sum;
-
-    if (!t->n_rounds)
-        return NULL;
-    if (!w)
-        return exp_copy_bytes(t->whole_ns, t->n_rounds, sizeof *sum);
-    sum = exp_new(t->n_rounds, sizeof *sum);
-    for (size_t i = 0; i < t->n_rounds * t->net->n_steps; i++) {
-        const size_t step = i % t->net->n_steps;
-
-        sum[i / t->net->n_steps] += net_is_asked(&t->net->step[step], w) ? t->step_ns[i] : 0;
-    }
-    return sum;
-}
-
-static struct net_times times_of(const uint64_t *ns, size_t n, const char *refusal)
-{
-    const struct exp_times t = exp_times_of(ns, n);
-    const char *why = *refusal ? refusal : "it was not timed";
-
-    return (struct net_times){ value_if_finite(t.low_mean, why), value_if_finite(t.fastest, why),
-                               value_if_finite(t.median, why) };
-}
-
-struct net_times net_times_of(const struct net_timed *t, const struct net_which *w)
-{
-    uint64_t *ns = rounds_of(t, w);
-    const struct net_times x = times_of(ns, t->n_rounds, t->missing.text);
-
-    free(ns);
-    return x;
-}
-
-struct net_times net_peer_times_of(const struct net_peer_timed *t)
-{
-    return times_of(t->whole_ns, t->n_rounds, t->missing.text);
-}
-
-const struct net_by_algo *net_study_base(const struct net_study *s)
-{
-    for (size_t a = 0; a < s->n_algos; a++) {
-        if (s->by[a].algo == exp_algo_base())
-            return &s->by[a];
-    }
-    return NULL;
-}
-
-struct exp_ratio net_speedup(const struct net_study *s, const struct net_by_algo *by, const struct net_which *w)
-{
-    const struct net_by_algo *base = net_study_base(s);
-    uint64_t *own = rounds_of(&by->timed, w), *of_base = base ? rounds_of(&base->timed, w) : NULL;
-    struct exp_ratio r = exp_ratio_none();
-
-    assert(by);
-    if (own && of_base && base->timed.n_rounds == by->timed.n_rounds)
-        r = exp_ratio_of(&(struct exp_pair){ of_base, own, by->timed.n_rounds }, 1);
-    free(own);
-    free(of_base);
-    return r;
-}
-
-int net_published_of(const struct net_study *s, struct net_published *p, struct exp_why *why)
-{
-    static const char *const metric[] = { "model_speedup", "conv_speedup", "conv_time_share" };
-    struct value *const to[] = { &p->speedup, &p->conv_speedup, &p->conv_share };
-    const char *of_machine = exp_published_arch_of_machine(s->setup->machine.name, false);
-    const char *arch = *of_machine ? of_machine : "x86";
-    struct exp_published published;
-    struct exp_why unused;
-    int err = exp_published_read(&published, "experiments", why);
-
-    p->computer = strcmp(arch, "x86") ? "POWER10" : "Xeon";
-    for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
-        double x = (double)NAN;
-
-        if (!err)
-            exp_published_double(&published, "Table 2", s->name, arch, metric[i], &x, &unused);
-        *to[i] = value_if_finite(x, "the paper has no such network or machine");
-    }
-    exp_published_release(&published);
     return err;
 }

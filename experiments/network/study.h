@@ -153,37 +153,15 @@ bool net_is_asked(const struct net_step *s, const struct net_which *w);
 /* Tells whether a step is the first of its operator. */
 bool net_is_first_of_op(const struct net *net, size_t step);
 
-/* Cycles to issue and to wait, by the counts in sequence (bench/case/estimate.h): sums over the steps asked about. */
-struct net_estimate {
-    struct value issue_cycles, total_cycles;
-    struct value wait_cycles[SIM_MAX_LEVELS]; /* for loads served by level 1, ..., memory being n_levels */
-};
-
-struct net_estimate net_estimate_of(const struct net_study *s, const struct net_simulated *x, enum net_view v,
-                                    const struct net_which *w);
-
-/* Names the largest part of a known estimate: "issue", a level or "memory". */
-const char *net_waits_for(const struct net_study *s, const struct net_estimate *e);
-
 #define NET_NOT_ALONE "not simulated step by step"
 
-/*
- * Lines into a level of the machine, where n_levels stands for lines read from memory: sums over the steps asked about.
- */
-struct net_lines {
-    struct value in_sequence, alone, warm;
-};
-
-struct net_lines net_lines_of(const struct net_study *s, const struct net_simulated *x, enum net_view v, size_t level,
-                              const struct net_which *w);
 const char *net_level_name(const struct net_study *s, size_t level);
 
-/* Times: sums over the steps asked about, of the rounds. */
+/* Times of the rounds. */
 struct net_times {
     struct value low_mean, fastest, median; /* ns, as in struct exp_times */
 };
 
-struct net_times net_times_of(const struct net_timed *t, const struct net_which *w);
 struct net_times net_peer_times_of(const struct net_peer_timed *t);
 
 /* How many times as fast as Base: sums over the steps asked about. All NaN if there are not times of both. */

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "experiments/network/study.h"
+#include "experiments/network/measure.h"
 #include "experiments/show/trace_events.h"
 #include "experiments/show/ways_out.h"
 
@@ -81,33 +81,34 @@ static void put_estimated(struct trace *t, size_t thread, const struct net_by_al
 {
     const struct net_simulated *x = &by->variant[NET_AS_ASKED];
     const struct net_which w = { .step = &x->net->step[step] };
-    const struct net_estimate e = net_estimate_of(t->s, x, net_study_view(t->s, x), &w);
+    const struct net_part part = net_part_of(t->s, by, &w);
+    const double cycles = net_measure(&part, NET_estimated_cycles).number;
     json_t *args = args_of(by, x->net, step);
 
     put_lines(t, thread, by, step, *at_us);
-    exp_trace_set(args, "estimated_cycles", json_real(e.total_cycles.number));
-    exp_trace_set(args, "estimated_issue_cycles", json_real(e.issue_cycles.number));
-    exp_trace_set(args, "waits_for", exp_trace_text(net_waits_for(t->s, &e)));
+    exp_trace_set(args, "estimated_cycles", json_real(cycles));
+    exp_trace_set(args, "estimated_issue_cycles", json_real(net_measure(&part, NET_estimated_issue_cycles).number));
+    exp_trace_set(args, "waits_for", exp_trace_text(net_waits_for(&part)));
     put_step(t, (struct exp_trace_row){ ESTIMATED, thread }, w.step, at_us,
-             e.total_cycles.number / (t->s->setup->machine.issue.clock_ghz * 1e3), args);
+             cycles / (t->s->setup->machine.issue.clock_ghz * 1e3), args);
 }
 
 static void put_measured(struct trace *t, size_t thread, const struct net_by_algo *by, double *at_us, size_t step)
 {
     const struct net *net = by->timed.net;
     const struct net_which w = { .step = &net->step[step] };
+    const struct net_part part = net_part_of(t->s, by, &w);
 
     put_step(t, (struct exp_trace_row){ MEASURED, thread }, w.step, at_us,
-             net_times_of(&by->timed, &w).low_mean.number * 1e-3, args_of(by, net, step));
+             net_measure(&part, NET_measured_time_ns).number * 1e-3, args_of(by, net, step));
 }
 
 /* ---- the whole ---- */
 
 static const char *refusal(const struct trace *t, enum process process, const struct net_by_algo *by)
 {
-    const struct net_simulated *x = &by->variant[NET_AS_ASKED];
-    const char *why = process == MEASURED ? by->timed.missing.text
-                                          : net_estimate_of(t->s, x, net_study_view(t->s, x), NULL).total_cycles.why;
+    const struct net_part part = net_part_of(t->s, by, NULL);
+    const char *why = process == MEASURED ? by->timed.missing.text : net_measure(&part, NET_estimated_cycles).why;
 
     if (process == ESTIMATED && !why && !(t->s->setup->machine.issue.clock_ghz > 0))
         return "the machine's file does not state clock_ghz";

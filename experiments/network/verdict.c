@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "experiments/base/text.h"
-#include "experiments/network/study.h"
+#include "experiments/network/measure.h"
 
 enum { LINE_BYTES = 64 };
-
-static const struct net_which convolutions = { .only_convolutions = true };
 
 /* ---- how fast ---- */
 
@@ -21,56 +19,52 @@ static bool has_convolutions(const struct net *net)
     return false;
 }
 
-/* Prints the share of the convolutions, if there are any. */
-static void say_share(const struct net *net, struct value conv, struct value whole, FILE *out)
+/* Returns a number of the variant as asked. */
+static struct value number_of(const struct net_study *s, const struct net_by_algo *by, enum net_measure m)
 {
-    if (has_convolutions(net))
-        fprintf(out, ", of which convolutions are %.0f %%", whole.number > 0 ? 100 * conv.number / whole.number : 0);
+    const struct net_part part = net_part_of(s, by, NULL);
+
+    return net_measure(&part, m);
 }
 
-/* Prints speed-ups over Base, of the network and of the convolutions; a speed-up without a number is left out. */
-static void say_ratios(double whole, double conv, FILE *out)
+/*
+ * Prints the share of the convolutions, if there are any, and speed-ups over Base, of the network and of the
+ * convolutions; a speed-up without a number is left out.
+ */
+static void say_ratios(const struct net_study *s, const struct net_by_algo *by, const struct net *net,
+                       enum net_measure share, enum net_measure whole, enum net_measure conv, FILE *out)
 {
-    if (isfinite(whole))
-        fprintf(out, ": %.2f times as fast as with Base", whole);
-    if (isfinite(whole) && isfinite(conv))
-        fprintf(out, ", its convolutions %.2f times", conv);
+    const bool is_base = by == net_study_base(s);
+
+    if (has_convolutions(net))
+        fprintf(out, ", of which convolutions are %.0f %%", number_of(s, by, share).number);
+    if (is_base || number_of(s, by, whole).why)
+        return;
+    fprintf(out, ": %.2f times as fast as with Base", number_of(s, by, whole).number);
+    if (!number_of(s, by, conv).why)
+        fprintf(out, ", its convolutions %.2f times", number_of(s, by, conv).number);
 }
 
 static void say_times(const struct net_study *s, const struct net_by_algo *by, FILE *out)
 {
-    const struct value whole = net_times_of(&by->timed, NULL).low_mean;
-
-    fprintf(out, "with %s it takes %.4g ms", by->algo->name, whole.number * 1e-6);
-    say_share(by->timed.net, net_times_of(&by->timed, &convolutions).low_mean, whole, out);
-    if (by != net_study_base(s))
-        say_ratios(net_speedup(s, by, NULL).value, net_speedup(s, by, &convolutions).value, out);
-}
-
-/* Returns the cycles of the variant as asked. */
-static struct value cycles_of(const struct net_study *s, const struct net_by_algo *by, const struct net_which *w)
-{
-    const struct net_simulated *x = &by->variant[NET_AS_ASKED];
-
-    return net_estimate_of(s, x, net_study_view(s, x), w).total_cycles;
+    fprintf(out, "with %s it takes %.4g ms", by->algo->name, number_of(s, by, NET_measured_time_ns).number * 1e-6);
+    say_ratios(s, by, by->timed.net, NET_measured_conv_share_percent, NET_measured_speedup_vs_base,
+               NET_measured_conv_speedup_vs_base, out);
 }
 
 static void say_estimates(const struct net_study *s, const struct net_by_algo *by, FILE *out)
 {
-    const struct net_by_algo *base = net_study_base(s);
-    const struct value all = cycles_of(s, by, NULL), conv = cycles_of(s, by, &convolutions);
-
-    fprintf(out, "with %s an estimate of %.4g million cycles if all loads wait", by->algo->name, all.number * 1e-6);
-    say_share(by->variant[NET_AS_ASKED].net, conv, all, out);
-    if (base && by != base)
-        say_ratios(cycles_of(s, base, NULL).number / all.number, cycles_of(s, base, &convolutions).number / conv.number,
-                   out);
+    fprintf(out, "with %s an estimate of %.4g million cycles if all loads wait", by->algo->name,
+            number_of(s, by, NET_estimated_cycles).number * 1e-6);
+    say_ratios(s, by, by->variant[NET_AS_ASKED].net, NET_estimated_conv_share_percent, NET_estimated_speedup_vs_base,
+               NET_estimated_conv_speedup_vs_base, out);
 }
 
 /* Prints an algorithm's times, else estimates, behind `before`. Returns whether there are any. */
 static bool say_speed(const struct net_study *s, const struct net_by_algo *by, const char *before, FILE *out)
 {
-    const bool is_timed = !*by->timed.missing.text, is_estimated = value_is_known(cycles_of(s, by, NULL));
+    const bool is_timed = !*by->timed.missing.text,
+               is_estimated = value_is_known(number_of(s, by, NET_estimated_cycles));
 
     if (is_timed || is_estimated)
         fputs(before, out);
@@ -113,7 +107,7 @@ static void print_speed(const struct net_study *s, FILE *out)
     }
     if (!*before)
         fprintf(out, "nothing was timed (%s), and there is no estimate (%s)", s->by[0].timed.missing.text,
-                cycles_of(s, &s->by[0], NULL).why);
+                number_of(s, &s->by[0], NET_estimated_cycles).why);
     fprintf(out, ".");
     if (*s->peer.name && !*s->peer.missing.text)
         say_peer(&s->peer, out);
@@ -151,60 +145,67 @@ static void put_mib(double lines, FILE *out)
         fprintf(out, "%.3g MiB", mib);
 }
 
-static void say_level(const struct net_study *s, const struct net_simulated *x, enum net_view v, size_t level,
-                      FILE *out)
+static void say_level(const struct net_part *x, FILE *out)
 {
-    const struct net_lines l = net_lines_of(s, x, v, level, NULL);
-
-    fprintf(out, "%s %s ", level < s->setup->machine.n_levels ? "into" : "from", net_level_name(s, level));
-    put_mib(l.in_sequence.number, out);
+    fprintf(out, "%s %s ", x->level < x->s->setup->machine.n_levels ? "into" : "from", net_level_name(x->s, x->level));
+    put_mib(net_measure(x, NET_sequence_lines).number, out);
     fprintf(out, " in sequence; ");
-    put_mib(l.alone.number, out);
+    put_mib(net_measure(x, NET_alone_lines).number, out);
     fprintf(out, " if each step starts with empty caches, ");
-    put_mib(l.warm.number, out);
+    put_mib(net_measure(x, NET_warm_lines).number, out);
     fprintf(out, " with what it left itself");
 }
 
 static void print_sequence(const struct net_study *s, FILE *out)
 {
-    const struct net_simulated *x = &net_study_shown(s)->variant[NET_AS_ASKED];
-    const size_t n = s->setup->machine.n_levels;
-    const enum net_view v = net_study_view(s, x);
+    const struct net_by_algo *by = net_study_shown(s);
+    struct net_part part = net_part_of(s, by, NULL);
 
-    if (!x->in_sequence[v].counts || !x->alone[v].counts)
+    if (net_measure(&part, NET_sequence_lines).why || net_measure(&part, NET_alone_lines).why)
         return;
-    fprintf(out, "At the planner's addresses, %s, its %zu steps with %s bring:",
-            v == NET_CACHES_ALONE ? "by caches alone" : "on the machine as it is", x->net->n_steps,
-            net_study_shown(s)->algo->name);
-    for (size_t l = 1; l <= n; l++) {
-        fputs(l > 1 ? "; " : " ", out);
-        say_level(s, x, v, l, out);
+    fprintf(out, "At the planner's addresses, %s, its %.0f steps with %s bring:",
+            part.view == NET_CACHES_ALONE ? "by caches alone" : "on the machine as it is",
+            net_measure(&part, NET_steps).number, by->algo->name);
+    for (part.level = 1; part.level <= s->setup->machine.n_levels; part.level++) {
+        fputs(part.level > 1 ? "; " : " ", out);
+        say_level(&part, out);
     }
     fprintf(out, ".\n");
 }
 
 /* ---- costs and savings ---- */
 
+/* Returns the lines of a variant of the network shown, by caches alone. */
+static double lines_of(const struct net_study *s, enum net_variant v, size_t level, const struct net_which *w)
+{
+    return net_measure(&(struct net_part){ .s = s,
+                                           .by = net_study_shown(s),
+                                           .variant = v,
+                                           .view = NET_CACHES_ALONE,
+                                           .level = level,
+                                           .which = w },
+                       NET_sequence_lines)
+        .number;
+}
+
 /* Prints each operator's share of the lines from memory, for the network without fusion. */
 static void print_kinds(const struct net_study *s, FILE *out)
 {
-    const struct net_by_algo *by = net_study_shown(s);
-    const struct net_simulated *x = &by->variant[s->fuses ? NET_OTHER_FUSION : NET_AS_ASKED];
+    const enum net_variant v = s->fuses ? NET_OTHER_FUSION : NET_AS_ASKED;
+    const struct net_simulated *x = &net_study_shown(s)->variant[v];
     const size_t n = s->setup->machine.n_levels;
     static const char first[] = "Not fused, of what comes from memory ";
     const char *before = first;
-    double all;
 
     if (!x->net || !x->in_sequence[NET_CACHES_ALONE].counts)
         return;
-    all = net_lines_of(s, x, NET_CACHES_ALONE, n, NULL).in_sequence.number;
     for (size_t i = 0; i < x->net->n_steps; i++) {
         const struct net_which w = { .op = x->net->step[i].op };
         double share;
 
         if (!net_is_first_of_op(x->net, i))
             continue;
-        share = 100 * net_lines_of(s, x, NET_CACHES_ALONE, n, &w).in_sequence.number / all;
+        share = 100 * lines_of(s, v, n, &w) / lines_of(s, v, n, NULL);
         if (!(share >= 1))
             continue;
         fprintf(out, "%s%s is %.0f %%", before, w.op, share);
@@ -213,11 +214,9 @@ static void print_kinds(const struct net_study *s, FILE *out)
     fputs(before == first ? "" : ".\n", out);
 }
 
-static void say_change(const struct net_study *s, const struct net_simulated *x, size_t level, FILE *out)
+static void say_change(const struct net_study *s, enum net_variant v, size_t level, FILE *out)
 {
-    const struct net_simulated *asked = &net_study_shown(s)->variant[NET_AS_ASKED];
-    const double from = net_lines_of(s, asked, NET_CACHES_ALONE, level, NULL).in_sequence.number;
-    const double to = net_lines_of(s, x, NET_CACHES_ALONE, level, NULL).in_sequence.number;
+    const double from = lines_of(s, NET_AS_ASKED, level, NULL), to = lines_of(s, v, level, NULL);
 
     fprintf(out, "%s%+.1f %% %s %s",
             level == 1                            ? ""
@@ -246,7 +245,7 @@ static void print_variants(const struct net_study *s, FILE *out)
                                       : "if nothing were fused");
         before = "; ";
         for (size_t l = 1; l <= s->setup->machine.n_levels; l++)
-            say_change(s, x, l, out);
+            say_change(s, (enum net_variant)v, l, out);
     }
     fputs(before == first ? "" : ".\n", out);
 }

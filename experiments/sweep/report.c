@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "experiments/base/cells.h"
+#include "experiments/base/measures.h"
 #include "experiments/sweep/row.h"
 #include "experiments/sweep/sweep.h"
 
@@ -24,9 +25,6 @@
     { EXP_COLUMN_ALGO, REC_AT(ROW, algo) },                                                                            \
     FIELD_CONFIG,                                                                                                      \
     FIELD_KEYS
-#define FIELD_OF_VALUE(number, name, unit, what) { { name, unit, what, "replay" }, REC_VALUE(ROW, value[number]) },
-#define FIELDS_OF_VALUES { EXP_COLUMN_MACS, REC_AT(ROW, macs) }, EACH_VALUE(FIELD_OF_VALUE)
-
 static const struct rec_field case_fields[] = {
     FIELDS_OF_LAYER,
     { { "chosen", "", "1 for SConv in the schedule that CSA chose for this layer and configuration", "predicted" },
@@ -34,7 +32,8 @@ static const struct rec_field case_fields[] = {
     { { "csa", "", "1 if the tiles are CSA's own for this layer and configuration", "predicted" },
       REC_AT(ROW, is_own) },
     { { "plan", "", "what was replayed: micro-kernel, schedule, tiles", "" }, REC_AT(ROW, plan) },
-    FIELDS_OF_VALUES
+#define MEASURE(name, unit, meaning, source, ...) { { #name, unit, meaning, source }, REC_VALUE(ROW, of[SWEEP_##name]) },
+#include "experiments/sweep/measures.def"
 };
 
 static const struct rec_field sum_fields[] = {
@@ -43,7 +42,8 @@ static const struct rec_field sum_fields[] = {
     FIELD_CONFIG,
     FIELD_KEYS,
     { { "cache_bytes", "bytes", "all levels together, of all cores", "" }, REC_AT(ROW, cache_bytes) },
-    FIELDS_OF_VALUES
+#define MEASURE(name, unit, meaning, source, ...) { { #name, unit, meaning, source }, REC_VALUE(ROW, of[SWEEP_##name]) },
+#include "experiments/sweep/measures.def"
     { { "cost_percent", "%", "of the cost of the best configuration, for this model and algorithm", "replay" },
       REC_VALUE(ROW, percent) },
     { { "best", "", "1 for the configuration of least cost; of equal ones, of least cache_bytes", "replay" },
@@ -59,7 +59,7 @@ static const struct rec_field best_fields[] = {
     FIELDS_OF_LAYER,
     { { "csa", "", "1 if its tiles are CSA's own", "predicted" }, REC_AT(ROW, is_own) },
     { { "plan", "", "what was replayed", "" }, REC_AT(ROW, plan) },
-    { { "cost", "", "of this configuration, the least of all", "replay" }, REC_VALUE(ROW, value[COST]) },
+    { { "cost", "", "of this configuration, the least of all", "replay" }, REC_VALUE(ROW, of[SWEEP_cost]) },
     { { "worst_cost", "", "of the worst configuration", "replay" }, REC_AT(ROW, worst_cost) },
 };
 /* clang-format on */
@@ -108,38 +108,51 @@ static double cache_bytes(const struct exp_sweep_config *c)
            (double)sim_level_bytes(&m->level[m->n_levels - 1]);
 }
 
-/* Fills in the values of a replayed case. */
-static void fill_values(const struct exp_sweep_report *r, const struct exp_sweep_case *x, struct value *value)
-{
-    const struct sim_machine *m = &x->config->setup.machine;
-    const struct exp_sweep_counts *c = &r->sweep->counts[x->task];
-    const struct exp_estimate e = exp_estimate_phases(m, c->phase, c->mac_instructions);
-    const double share = longest_share(x->config, c);
-    const struct sim_stats levels = { .n_levels = m->n_levels };
-    struct sim_cell sum = { 0 };
+/* A case, and sums, from which the measures are made. */
+struct replayed {
+    const struct exp_sweep_report *r;
+    const struct exp_sweep_case *c;
+    struct exp_sweep_counts counts; /* zeros of a case that cannot be replayed */
+    struct sim_cell sum;
+    struct exp_estimate estimate;
+    double share;
+};
 
-    for (unsigned p = 0; p < CONV_N_PHASES; p++)
-        sim_cell_add(&sum, &c->phase[p]);
-    value[LOADS] = value_of((double)sum.loads);
-    for (size_t i = 0; i < EXP_N_NAMED_LEVELS; i++)
-        value[L1_MISSES + i] = value_of((double)sum.level[exp_named_level(&levels, i)].load_misses);
-    value[LINES_READ] = value_of((double)sum.memory_read_lines);
-    value[LINES_WRITTEN] = value_of((double)sum.memory_written_lines);
-    value[ISSUE_CYCLES] = value_or(e.issue_cycles * share, r->why_no_estimate);
-    value[MEMORY_CYCLES] = value_or(e.memory_cycles * share, r->why_no_estimate);
-    value[CYCLES] = value_or((double)c->cycles, exp_sweep_why_no_cycles(x));
-    value[COST] = r->has_cycles        ? value[CYCLES]
-                  : r->why_no_estimate ? value_sum(value[LINES_READ], value[LINES_WRITTEN])
-                                       : value_sum(value[ISSUE_CYCLES], value[MEMORY_CYCLES]);
+static double misses(const struct replayed *x, size_t level)
+{
+    const struct sim_stats levels = { .n_levels = x->c->config->setup.machine.n_levels };
+
+    return (double)x->sum.level[exp_named_level(&levels, level)].load_misses;
+}
+
+#define IF_REPLAYED(number, reason) value_or((double)(number), x->c->why ? x->c->why : (reason))
+#define MEASURES "experiments/sweep/measures.def"
+#define MEASURES_OF struct replayed
+#define MEASURES_ARRAY static const struct measure_record measures[SWEEP_N_MEASURES]
+#define MEASURE_ID(name) SWEEP_##name
+#include "experiments/base/measures_table.h"
+
+static void find_values(const struct exp_sweep_report *r, const struct exp_sweep_case *c, struct value *of)
+{
+    struct replayed x = { .r = r, .c = c };
+
+    if (!c->why) {
+        x.counts = r->sweep->counts[c->task];
+        x.estimate = exp_estimate_phases(&c->config->setup.machine, x.counts.phase, x.counts.mac_instructions);
+        x.share = longest_share(c->config, &x.counts);
+        for (unsigned p = 0; p < CONV_N_PHASES; p++)
+            sim_cell_add(&x.sum, &x.counts.phase[p]);
+    }
+    measures_find(measures, SWEEP_N_MEASURES, &x, of);
 }
 
 double exp_sweep_cost(const struct exp_sweep_report *r, const struct exp_sweep_case *x)
 {
-    struct value value[N_VALUES];
+    struct value of[SWEEP_N_MEASURES];
 
     assert(!x->why);
-    fill_values(r, x, value);
-    return value[COST].number;
+    find_values(r, x, of);
+    return of[SWEEP_cost].number;
 }
 
 static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case *x, size_t config)
@@ -152,15 +165,11 @@ static ROW row_of(const struct exp_sweep_report *r, const struct exp_sweep_case 
         .config = config + 1,
         .is_chosen = x->is_chosen,
         .is_own = x->is_own,
-        .macs = conv_macs(&x->layer->problem),
         .cache_bytes = cache_bytes(x->config),
     };
 
     exp_plan_text(&x->plan, row.plan);
-    for (size_t v = 0; v < N_VALUES && x->why; v++)
-        row.value[v] = value_none(x->why);
-    if (!x->why)
-        fill_values(r, x, row.value);
+    find_values(r, x, row.of);
     return row;
 }
 
@@ -176,9 +185,7 @@ static ROW sum_of(const struct exp_sweep_report *r, const struct exp_model *m, s
         const ROW row = row_of(r, exp_sweep_case_at(r->sweep, first_layer + l, config, algo), config);
 
         sum.is_own = sum.is_own && row.is_own;
-        sum.macs += row.macs;
-        for (size_t v = 0; v < N_VALUES; v++)
-            sum.value[v] = value_sum(sum.value[v], row.value[v]);
+        measures_add(measures, SWEEP_N_MEASURES, sum.of, row.of);
     }
     return sum;
 }
@@ -206,9 +213,9 @@ static void rank(ROW *sum, size_t n)
     }
     for (size_t i = 0; i < n; i++) {
         sum[i].is_best = i == best;
-        sum[i].percent = best == n ? sum[i].value[COST]
+        sum[i].percent = best == n ? sum[i].of[SWEEP_cost]
                                    : value_or(100 * exp_sweep_cost_of(&sum[i]) / exp_sweep_cost_of(&sum[best]),
-                                              sum[i].value[COST].why);
+                                              sum[i].of[SWEEP_cost].why);
     }
 }
 
@@ -255,7 +262,7 @@ static void put_bests(struct file *f, const struct exp_sweep_report *r)
     const struct exp_sweep *s = r->sweep;
 
     for (size_t i = 0; i < s->n_layers * s->n_algos; i++) {
-        ROW best = { .value[COST] = { (double)NAN, "none yet" } };
+        ROW best = { .of[SWEEP_cost] = { (double)NAN, "none yet" } };
         double worst = 0;
 
         for (size_t c = 0; c < s->grids.n_points; c++) {
@@ -362,7 +369,7 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
             small = x;
     }
     if (!best) {
-        fprintf(out, "%s, %s: not simulated: %s\n", sum->model, label, sum->value[COST].why);
+        fprintf(out, "%s, %s: not simulated: %s\n", sum->model, label, sum->of[SWEEP_cost].why);
         return;
     }
     if (n > 1 && worst <= 100) {
@@ -423,9 +430,9 @@ static size_t fastest_in(const struct exp_sweep_report *r, size_t model, size_t 
     size_t fastest = n_algos;
 
     for (size_t a = 0; a < n_algos; a++) {
-        const struct value *cycles = &sum[a * n].value[CYCLES];
+        const struct value *cycles = &sum[a * n].of[SWEEP_simulated_cycles];
 
-        if (!cycles->why && (fastest == n_algos || cycles->number < sum[fastest * n].value[CYCLES].number))
+        if (!cycles->why && (fastest == n_algos || cycles->number < sum[fastest * n].of[SWEEP_simulated_cycles].number))
             fastest = a;
     }
     return fastest;

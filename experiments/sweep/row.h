@@ -8,31 +8,11 @@
 #include "experiments/base/value.h"
 #include "experiments/sweep/sweep.h"
 
-/*
- * The values of a case, or of a sum of cases, each once: columns, sums and the enumeration are made of these lines. One
- * record each:
- *
- *     VALUE(number, name of the column, unit, meaning)
- */
-/* clang-format off */
-#define EACH_VALUE(VALUE)                                                                                              \
-    VALUE(LOADS, "loads", "", "load instructions")                                                                     \
-    VALUE(L1_MISSES, "l1_load_misses", "", "loads that the first level did not serve")                                 \
-    VALUE(L2_MISSES, "l2_load_misses", "", "... nor the second")                                                       \
-    VALUE(L3_MISSES, "l3_load_misses", "", "... nor the last")                                                         \
-    VALUE(LINES_READ, "memory_read_lines", "lines", "fetched from memory")                                             \
-    VALUE(LINES_WRITTEN, "memory_written_lines", "lines", "written back to memory")                                    \
-    VALUE(ISSUE_CYCLES, "issue_cycles", "cycles", "estimate: instructions issued without waiting")                     \
-    VALUE(MEMORY_CYCLES, "memory_cycles", "cycles", "estimate: Eq. 6 with simulated loads")                            \
-    VALUE(CYCLES, "simulated_cycles", "cycles", "by the simulated core's clock (sim/core/clock.h)")                    \
-    VALUE(COST, "cost", "",                                                                                            \
-          "simulated_cycles, if all cases have some; else issue_cycles + memory_cycles; without an estimate, "         \
-          "memory_read_lines + memory_written_lines")
-/* clang-format on */
-
-#define NUMBER(number, ...) number,
-enum { EACH_VALUE(NUMBER) N_VALUES };
-#undef NUMBER
+enum {
+#define MEASURE(name, ...) SWEEP_##name,
+#include "experiments/sweep/measures.def"
+    SWEEP_N_MEASURES
+};
 
 /* A row of all three files. */
 struct exp_sweep_row {
@@ -42,8 +22,7 @@ struct exp_sweep_row {
     bool is_chosen;
     bool is_own; /* CSA's own tiles; of sums: in every layer */
     char plan[EXP_PLAN_TEXT_BYTES];
-    double macs;
-    struct value value[N_VALUES];
+    struct value of[SWEEP_N_MEASURES];
     double cache_bytes, worst_cost;
     struct value percent; /* of the cost of the best configuration, for this model and algorithm */
     bool is_best, is_pareto;
@@ -51,12 +30,12 @@ struct exp_sweep_row {
 
 static inline bool exp_sweep_is_simulated(const struct exp_sweep_row *row)
 {
-    return !row->value[COST].why;
+    return !row->of[SWEEP_cost].why;
 }
 
 static inline double exp_sweep_cost_of(const struct exp_sweep_row *row)
 {
-    return row->value[COST].number;
+    return row->of[SWEEP_cost].number;
 }
 
 #endif

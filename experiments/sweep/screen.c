@@ -63,7 +63,7 @@ static void say_headline(const struct exp_sweep_report *r, const struct group *g
     double more;
 
     if (!g->best) {
-        exp_say(text, bytes, "Nothing was simulated: %s.", g->sum->value[COST].why);
+        exp_say(text, bytes, "Nothing was simulated: %s.", g->sum->of[SWEEP_cost].why);
         return;
     }
     more = 100 * (exp_sweep_cost_of(g->worst) / exp_sweep_cost_of(g->best) - 1);

@@ -168,61 +168,30 @@ static double percent_of(const struct sim_stats *s, const struct sim_cell *sum, 
 #define FINITE(reason, number) value_if_finite(number, first_reason(x->why[NO_##reason], "not a finite number"))
 #define COUNTED(count) exp_case_count(x->c, count)
 
-#define MEASURE(name, unit, meaning, source, fold, expression)                                                         \
-    static struct value find_##name(const struct measured_case *x, size_t l)                                           \
-    {                                                                                                                  \
-        (void)l;                                                                                                       \
-        return expression;                                                                                             \
-    }
-#define INNER(name, fold, expression) MEASURE(name, "", "", "", fold, expression)
-#define LEVELS INNER
-#include "experiments/bench/measure/measures.def"
-
-/* ---- the table ---- */
-
-static const struct {
-    struct measure_record record;
-    struct value (*find)(const struct measured_case *x, size_t level); /* NULL: a ratio */
-    size_t n_levels;                                                   /* 0: of no level */
-} measures[N_MEASURES] = {
-#define MEASURE(name, unit, meaning, source, fold, expression)                                                         \
-    [M_##name] = { { #name, unit, meaning, source, MEASURE_##fold, N_MEASURES, N_MEASURES, 0, true }, find_##name, 0 },
-#define RATIO(name, unit, meaning, source, above, below, factor)                                                       \
-    [M_##name] = { { #name, unit, meaning, source, MEASURE_RATIO, M_##above, M_##below, factor, true }, NULL, 0 },
-#define INNER_RATIO(name, above, below, factor)                                                                        \
-    [M_##name] = { { #name, "", "", "", MEASURE_RATIO, M_##above, M_##below, factor, false }, NULL, 0 },
-#define INNER(name, fold, expression)                                                                                  \
-    [M_##name] = { { #name, "", "", "", MEASURE_##fold, N_MEASURES, N_MEASURES, 0, false }, find_##name, 0 },
-#define LEVELS(name, fold, expression)                                                                                 \
-    [M_##name] = { { #name, "", "", "", MEASURE_##fold, N_MEASURES, N_MEASURES, 0, false },                            \
-                   find_##name,                                                                                        \
-                   SIM_MAX_LEVELS },
-#include "experiments/bench/measure/measures.def"
-};
+#define MEASURES "experiments/bench/measure/measures.def"
+#define MEASURES_OF struct measured_case
+#define MEASURES_ARRAY static const struct measure_record measures[N_MEASURES]
+#define MEASURE_ID(name) M_##name
+#include "experiments/base/measures_table.h"
 
 const struct measure_record *measure_at(enum measure m)
 {
-    assert(m < N_MEASURES && measures[m].record.name);
-    return &measures[m].record;
+    assert(m < N_MEASURES && *measures[m].name);
+    return &measures[m];
 }
 
 enum measure measure_find(const char *name)
 {
     size_t m = 0;
 
-    while (m < N_MEASURES && (!measures[m].record.is_column || strcmp(measures[m].record.name, name) != 0))
+    while (m < N_MEASURES && (!measures[m].is_column || strcmp(measures[m].name, name) != 0))
         m++;
     return (enum measure)m;
 }
 
 void measure_ratios(struct value of[N_MEASURES])
 {
-    for (size_t m = 0; m < N_MEASURES; m++) {
-        const struct measure_record *record = &measures[m].record;
-
-        if (record->fold == MEASURE_RATIO)
-            of[m] = value_ratio(of[record->above], of[record->below], record->factor);
-    }
+    measures_ratios(measures, N_MEASURES, of);
 }
 
 void measure_case(struct value of[N_MEASURES], const struct exp_report *r, const struct exp_case *c)
@@ -235,13 +204,7 @@ void measure_case(struct value of[N_MEASURES], const struct exp_report *r, const
     find_cycles(&x);
     find_estimates(&x);
     find_observed(&x);
-    for (size_t m = 0; m < N_MEASURES; m++) {
-        for (size_t l = 0; l < measures[m].n_levels; l++)
-            of[m + l] = measures[m].find(&x, l);
-        if (measures[m].find && !measures[m].n_levels)
-            of[m] = measures[m].find(&x, 0);
-    }
-    measure_ratios(of);
+    measures_find(measures, N_MEASURES, &x, of);
 }
 
 struct exp_ratio measure_speedup(const struct value of[N_MEASURES])
@@ -250,23 +213,7 @@ struct exp_ratio measure_speedup(const struct value of[N_MEASURES])
                                of[M_measured_speedup_high].number, of[M_measured_speedup_by_median].number };
 }
 
-/* ---- sums ---- */
-
-static enum measure_fold fold_of(size_t m)
-{
-    while (!measures[m].record.name) /* a level behind the first */
-        m--;
-    return measures[m].record.fold;
-}
-
 void measure_add(struct value sum[N_MEASURES], const struct value of[N_MEASURES])
 {
-    for (size_t m = 0; m < N_MEASURES; m++) {
-        const enum measure_fold fold = fold_of(m);
-
-        if (fold == MEASURE_ROOT)
-            sum[m] = value_or(hypot(sum[m].number, of[m].number), first_reason(sum[m].why, of[m].why));
-        else
-            sum[m] = fold == MEASURE_SUM ? value_sum(sum[m], of[m]) : value_none("each layer has its own");
-    }
+    measures_add(measures, N_MEASURES, sum, of);
 }

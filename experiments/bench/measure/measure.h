@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "experiments/base/value.h"
+#include "experiments/base/measures.h"
 #include "experiments/bench/case/case.h"
 #include "experiments/bench/case/estimate.h"
 #include "experiments/bench/time/measure.h"
@@ -23,24 +23,6 @@ enum measure {
 #define LEVELS(name, ...) M_##name, M_##name##_last = M_##name + SIM_MAX_LEVELS - 1,
 #include "experiments/bench/measure/measures.def"
     N_MEASURES
-};
-
-/* How the values of layers make the value of a model. */
-enum measure_fold {
-    MEASURE_SUM,   /* their sum; missing if one layer's is missing */
-    MEASURE_ROOT,  /* the root of the sum of their squares: of independent errors; missing likewise */
-    MEASURE_LAST,  /* none: a value of each layer alone */
-    MEASURE_RATIO, /* the ratio of two sums */
-};
-
-/* What is known of a measure. */
-struct measure_record {
-    const char *name; /* of a column, too */
-    const char *unit, *meaning, *source;
-    enum measure_fold fold;
-    enum measure above, below; /* of a ratio */
-    double factor;
-    bool is_column; /* of layers.csv */
 };
 
 const struct measure_record *measure_at(enum measure m);
