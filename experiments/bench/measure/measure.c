@@ -36,7 +36,7 @@ struct measured_case {
     struct exp_times times;
     struct exp_ratio speedup;
     struct sim_cell sum, tiles, alone; /* of all tensors; of all but the output; by caches alone */
-    struct sim_cell seen, replayed;    /* of what was observed */
+    struct sim_cell seen, replayed;    /* of the observed part */
     struct exp_estimate estimate, base_estimate;
     struct exp_cycles clock, base_clock;
 };

@@ -30,7 +30,7 @@ const struct measure_record *measure_at(enum measure m);
 /* Returns the measure with this name and a column in layers.csv; N_MEASURES: none. */
 enum measure measure_find(const char *name);
 
-/* An experiment, and what its numbers hold for. */
+/* An experiment, and the conditions of its numbers. */
 struct exp_report {
     const struct exp_experiment *e;
     const struct exp_measure_info *info;
@@ -38,7 +38,7 @@ struct exp_report {
     const char *commit;          /* of this project, "-dirty" if changed; "" if unknown */
     enum exp_cache_state cache;
     bool is_timed;
-    const char *clock; /* the name of the one that timed */
+    const char *clock; /* the name of the clock */
     const char
         *why_elsewhere;   /* why the times are not the simulated machine's (bench/case/machine.h); NULL: they are */
     const char *observed; /* what was observed under emulation, in a sentence or two; "": nothing */
@@ -47,17 +47,17 @@ struct exp_report {
 /* Finds all numbers of a case. Reasons are owned by the case, the setup and the report. */
 void measure_case(struct value of[N_MEASURES], const struct exp_report *r, const struct exp_case *c);
 
-/* Returns the measured speed-up with its interval; NaN where a number is missing. */
+/* Returns the measured speed-up with the interval; NaN where a number is missing. */
 struct exp_ratio measure_speedup(const struct value of[N_MEASURES]);
 
 /* Adds a layer's numbers to the sums of a model, which begin as zeros; ratios follow from the sums (measure_ratios). */
 void measure_add(struct value sum[N_MEASURES], const struct value of[N_MEASURES]);
 void measure_ratios(struct value of[N_MEASURES]);
 
-/* ---- sums over the layers of an experiment: what model.csv and the closing table say about the network ---- */
+/* ---- sums over the layers of an experiment, for model.csv and the closing table ---- */
 
 struct exp_total {
-    const char *algo; /* an algorithm, or a group: of its members, what CSA chose in every layer */
+    const char *algo; /* an algorithm, or a group: of the members, CSA's choice in every layer */
     struct value of[N_MEASURES];
     struct exp_ratio speedup; /* over Base; of Base itself: 1 */
     struct exp_ratio part;    /* speed-up over Base in the layers with times of both */
@@ -65,12 +65,12 @@ struct exp_total {
 
 /*
  * Sums up the experiment, in the order of the records; a group is summed up if all its members were selected. Returns
- * how many totals there are; total[] has room for EXP_MAX_ALGO_RECORDS. A number that one layer lacks is missing in the
- * total, for that layer's reason.
+ * how many totals there are; total[] has room for EXP_MAX_ALGO_RECORDS. A number without a value in a layer is missing in the
+ * total, for the layer's reason.
  */
 size_t exp_totals(const struct exp_report *r, struct exp_total *total);
 
-/* Returns the total of that record, or NULL. */
+/* Returns the total of an algorithm, or NULL. */
 const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const struct exp_algo *algo);
 
 /* Returns how much a total's cycles or time is of another's: its number / that of the total; `none` without another. */
