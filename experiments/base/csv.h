@@ -31,6 +31,8 @@
 #define EXP_CSV_WHY "why_missing"
 #define EXP_CSV_SCHEMA "columns.json"
 
+#define EXP_CSV_BETWEEN " | " /* stands between two reasons */
+
 /* The beginning of a cell that exp_table_read() fills with a reason; earlier versions wrote such cells. */
 #define EXP_CSV_MISSING "not available: "
 

@@ -358,7 +358,7 @@ static void test_filter(void)
         int err;
 
         CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, experiments_dir(), "vgg16", &result), 0);
-        err = exp_model_filter(&m, f->patterns, &result);
+        err = exp_model_filter(&m, f->patterns, true, &result);
         CU_ASSERT(!err || m.n_layers == 13);
         if (!err)
             join_names(&m, result.text, sizeof result.text);
@@ -373,7 +373,7 @@ static void test_filter_keeps_index(void)
     struct exp_why why = { "" };
 
     CU_ASSERT_EQUAL_FATAL(exp_model_find(&m, experiments_dir(), "googlenet", &why), 0);
-    CU_ASSERT_EQUAL_FATAL(exp_model_filter(&m, "inception_3a*", &why), 0);
+    CU_ASSERT_EQUAL_FATAL(exp_model_filter(&m, "inception_3a*", true, &why), 0);
     CU_ASSERT_EQUAL(m.layer[0].index, 4);
     CU_ASSERT_EQUAL(m.layer[0].line, 5);
     exp_model_release(&m);

@@ -157,4 +157,10 @@ void exp_model_shorten(struct exp_model *m, size_t n);
 /* Notes a left-out entry and the reason. Entries of one file with one reason are noted together. Returns 0. */
 int exp_model_skip(struct exp_model *m, struct exp_model_place at, const char *reason);
 
+/* Gives layers with equal names names of their own, and notes the first of the new names. */
+void exp_model_tell_apart(struct exp_model *m);
+
+/* Tells whether the name of a model is a path. */
+bool exp_model_is_path(const char *which);
+
 #endif

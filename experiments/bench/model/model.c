@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <glob.h>
 #include <math.h>
 #include <stdint.h>
@@ -112,8 +111,6 @@ static int read_network(struct exp_model *m, const struct exp_model_ask *ask, st
     return err ? err : check_any(m, why);
 }
 
-static void tell_apart(struct exp_model *m);
-
 static int read_file(struct exp_model *m, const char *path, const struct exp_model_ask *ask, struct exp_why *why)
 {
     int err;
@@ -125,7 +122,7 @@ static int read_file(struct exp_model *m, const char *path, const struct exp_mod
     if (err)
         exp_model_release(m);
     else
-        tell_apart(m);
+        exp_model_tell_apart(m);
     return err;
 }
 
@@ -231,7 +228,7 @@ static int read_named(struct exp_model *m, const char *experiments_dir, const ch
     return err;
 }
 
-static bool is_path(const char *which)
+bool exp_model_is_path(const char *which)
 {
     return strchr(which, '/') || find_suffix(which);
 }
@@ -243,7 +240,7 @@ int exp_model_check(const char *experiments_dir, const char *which, struct exp_w
 
     assert(which);
     if (!err && *which && strcmp(which, "all") != 0 && !exp_descriptor_begins(which)) {
-        if (is_path(which))
+        if (exp_model_is_path(which))
             err = access(which, F_OK) ? exp_fail(why, -ENOENT, "there is no file '%s'", which) : 0;
         else if (access(path, F_OK))
             err = say_unknown(experiments_dir, which, why);
@@ -296,7 +293,7 @@ static int find_model(struct exp_model *m, const char *experiments_dir, const ch
             exp_model_release(m);
         return err;
     }
-    if (is_path(which))
+    if (exp_model_is_path(which))
         return read_file(m, which, ask, why);
     return read_named(m, experiments_dir, which, why);
 }
@@ -316,8 +313,6 @@ static int set_batch(struct exp_model *m, unsigned batch, struct exp_why *why)
     return err;
 }
 
-static int filter(struct exp_model *m, const char *patterns, bool all_must, struct exp_why *why);
-
 int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const char *which,
                       const struct exp_model_ask *ask, struct exp_why *why)
 {
@@ -330,7 +325,7 @@ int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const ch
     if (!err && ask->batch && !exp_name_ends_in(which, NETWORK))
         err = set_batch(m, ask->batch, why);
     if (!err && ask->layers && *ask->layers)
-        err = filter(m, ask->layers, !ask->is_of_several, why);
+        err = exp_model_filter(m, ask->layers, !ask->is_of_several, why);
     if (err)
         exp_model_release(m);
     return err;
@@ -339,94 +334,6 @@ int exp_model_find_as(struct exp_model *m, const char *experiments_dir, const ch
 int exp_model_find(struct exp_model *m, const char *experiments_dir, const char *which, struct exp_why *why)
 {
     return exp_model_find_as(m, experiments_dir, which, &nothing, why);
-}
-
-static int no_match(const struct exp_model *m, const char *pattern, struct exp_why *why)
-{
-    exp_say(why->text, sizeof why->text, "no layer of %s matches '%.60s'; it has", m->name, pattern);
-    for (size_t i = 0; i < m->n_layers && i < 6; i++)
-        exp_say_more(why->text, sizeof why->text, "%s %.40s", i ? "," : "", m->layer[i].name);
-    exp_say_more(why->text, sizeof why->text, "%s (%zu in all)", m->n_layers > 6 ? ", ..." : "", m->n_layers);
-    if (strpbrk(pattern, " \t"))
-        exp_say_more(why->text, sizeof why->text, "; patterns are separated by commas, not by blanks");
-    return -ENOENT;
-}
-
-static bool mark_matches(const struct exp_model *m, const char *pattern, bool *keep)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < m->n_layers; i++) {
-        if (!fnmatch(pattern, m->layer[i].name, 0))
-            any = keep[i] = true;
-    }
-    return any;
-}
-
-/*
- * Cuts the next pattern off a list, without surrounding blanks; an empty item gives "". Returns NULL after the last
- * item.
- */
-static char *next_pattern(char **list)
-{
-    char *pattern = *list, *end;
-
-    if (!pattern)
-        return NULL;
-    pattern += strspn(pattern, " \t");
-    end = strchr(pattern, ',');
-    *list = end ? end + 1 : NULL;
-    pattern[exp_text_trimmed(pattern, end ? (size_t)(end - pattern) : strlen(pattern))] = '\0';
-    return pattern;
-}
-
-/*
- * Marks the layers that match a pattern of the list; cuts the list up. Returns -ENOENT if a pattern has no match and
- * all_must is set; -EINVAL for an empty list.
- */
-static int mark_all(const struct exp_model *m, char *patterns, bool *keep, bool all_must, struct exp_why *why)
-{
-    size_t n_patterns = 0;
-
-    for (char *pattern; (pattern = next_pattern(&patterns));) {
-        if (!*pattern)
-            continue;
-        n_patterns++;
-        if (!mark_matches(m, pattern, keep) && all_must)
-            return no_match(m, pattern, why);
-    }
-    return n_patterns ? 0 : exp_fail(why, -EINVAL, "the list of layer patterns is empty");
-}
-
-static void keep_marked(struct exp_model *m, const bool *keep)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < m->n_layers; i++) {
-        if (keep[i])
-            m->layer[n++] = m->layer[i];
-        else
-            free(m->layer[i].name);
-    }
-    m->n_layers = n;
-}
-
-static int filter(struct exp_model *m, const char *patterns, bool all_must, struct exp_why *why)
-{
-    char *copy = exp_copy_text(patterns);
-    bool *keep = exp_new(m->n_layers, sizeof *keep);
-    int err = mark_all(m, copy, keep, all_must, why);
-
-    if (!err)
-        keep_marked(m, keep);
-    free(keep);
-    free(copy);
-    return err;
-}
-
-int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why)
-{
-    return filter(m, patterns, true, why);
 }
 
 void exp_model_release(struct exp_model *m)
@@ -444,91 +351,6 @@ void exp_model_release(struct exp_model *m)
     free(m->path);
     free(m->name);
     *m = (struct exp_model){ 0 };
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const struct exp_layer *const *l = a, *const *r = b;
-    int order = strcmp((*l)->name, (*r)->name);
-
-    return order ? order : ((*l)->line > (*r)->line) - ((*l)->line < (*r)->line);
-}
-
-/* Tells whether a layer in a list sorted by name has this name. */
-static bool is_taken(struct exp_layer *const *sorted, size_t n, const char *name)
-{
-    const struct exp_layer key = { .name = (char *)name }, *wanted = &key;
-
-    for (size_t first = 0, end = n; first < end;) {
-        const size_t middle = first + (end - first) / 2;
-        const int order = strcmp(wanted->name, sorted[middle]->name);
-
-        if (!order)
-            return true;
-        if (order < 0)
-            end = middle;
-        else
-            first = middle + 1;
-    }
-    return false;
-}
-
-/* Returns an unused name, for example "conv_2" for "conv", from malloc; *number is the last number tried. */
-static char *other_name(struct exp_layer *const *sorted, size_t n, const char *name, size_t *number)
-{
-    for (;;) {
-        char *other = exp_format("%s_%zu", name, ++*number);
-
-        if (!is_taken(sorted, n, other))
-            return other;
-        free(other);
-    }
-}
-
-/*
- * Finds new names for layers with equal names: the second conv becomes conv_2. The list keeps the old names until all
- * new names are found. Returns the number of new names.
- */
-static size_t rename_all(struct exp_layer *const *sorted, size_t n, char **other)
-{
-    size_t n_other = 0, number = 1;
-
-    for (size_t i = 1; i < n; i++) {
-        const bool is_same = !strcmp(sorted[i]->name, sorted[i - 1]->name);
-
-        number = is_same ? number : 1;
-        if (is_same)
-            other[i] = other_name(sorted, n, sorted[i]->name, &number);
-        n_other += is_same;
-    }
-    return n_other;
-}
-
-static void tell_apart(struct exp_model *m)
-{
-    struct exp_layer **sorted = exp_new(m->n_layers + 1, sizeof *sorted);
-    char **other = exp_new(m->n_layers + 1, sizeof *other);
-    const bool is_network = exp_name_ends_in(m->path, NETWORK);
-    size_t n, first = 0;
-
-    for (size_t i = 0; i < m->n_layers; i++)
-        sorted[i] = &m->layer[i];
-    qsort(sorted, m->n_layers, sizeof *sorted, by_name);
-    n = rename_all(sorted, m->n_layers, other);
-    for (size_t i = m->n_layers; n && i-- > 0;)
-        first = other[i] ? i : first;
-    if (n)
-        exp_model_note(m, "two layers are called '%s' (%s %u and %u); the second one is called '%s' here%s",
-                       sorted[first]->name, is_network ? "nodes" : "lines", sorted[first - 1]->line,
-                       sorted[first]->line, other[first], n > 1 ? ", and so are others of the kind" : "");
-    for (size_t i = 0; i < m->n_layers; i++) {
-        if (!other[i])
-            continue;
-        free(sorted[i]->name);
-        sorted[i]->name = other[i];
-    }
-    free(other);
-    free(sorted);
 }
 
 /* Prints each line of a text with its file's path in front. */
@@ -560,179 +382,6 @@ void exp_model_print_notes(const struct exp_model *m, FILE *out)
         fprintf(out, "%s: %zu convolutions; beside them %s\n", m->path, m->n_layers, m->others);
     if (m->types)
         fprintf(out, "%s: %s\n", m->path, m->types);
-}
-
-/* ---- several models at once ---- */
-
-#define ALL "googlenet,inceptionv2,resnet18,resnet50,resnet152,squeezenet,vgg16"
-
-/* Checks that the models' names differ, because the names identify rows of results. */
-static int check_names(const struct exp_models *m, struct exp_why *why)
-{
-    const struct exp_model *last = &m->model[m->n - 1];
-
-    for (const struct exp_model *other = m->model; other < last; other++) {
-        if (!strcmp(other->path, last->path))
-            return exp_fail(why, -EINVAL, "MODEL: two tables are called '%s', it is %s twice: name the model once",
-                            last->name, last->path);
-        if (!strcmp(other->name, last->name))
-            return exp_fail(
-                why, -EINVAL,
-                "MODEL: two tables are called '%s', %s and %s: rename one of them, or copy the file under another name",
-                last->name, other->path, last->path);
-    }
-    return 0;
-}
-
-static int read_one(struct exp_models *m, const char *experiments_dir, const char *name,
-                    const struct exp_model_ask *ask, struct exp_why *why)
-{
-    struct exp_model *model = &m->model[m->n];
-    int err;
-
-    if (m->n == EXP_MAX_MODELS)
-        return exp_fail(why, -EINVAL, "MODEL: more than %d models", EXP_MAX_MODELS);
-    err = exp_model_find_as(model, experiments_dir, name, ask, why);
-    if (err)
-        return err;
-    m->n++;
-    return check_names(m, why);
-}
-
-static bool is_file(const char *list, size_t length)
-{
-    char *path = exp_format("%.*s", (int)length, list);
-    struct stat status;
-    const bool is = (strchr(path, '/') || find_suffix(path)) && !stat(path, &status) && S_ISREG(status.st_mode);
-
-    free(path);
-    return is;
-}
-
-size_t exp_models_next(const char *list)
-{
-    const size_t blanks = strspn(list, " \t"), first = strcspn(list, ",");
-
-    assert(list);
-    if (first > blanks && is_file(list + blanks, exp_text_trimmed(list + blanks, first - blanks)))
-        return first;
-    for (size_t length = first; list[length];) {
-        length += 1 + strcspn(list + length + 1, ",");
-        if (length > blanks && is_file(list + blanks, exp_text_trimmed(list + blanks, length - blanks)))
-            return length;
-    }
-    return first;
-}
-
-/* Checks that each pattern matches a layer of at least one model; cuts the list up. */
-static int check_patterns(const struct exp_models *m, char *patterns, struct exp_why *why)
-{
-    for (char *pattern; (pattern = next_pattern(&patterns));) {
-        bool any = !*pattern;
-
-        for (size_t i = 0; i < m->n && !any; i++) {
-            bool *keep = exp_new(m->model[i].n_layers, sizeof *keep);
-
-            any = mark_matches(&m->model[i], pattern, keep);
-            free(keep);
-        }
-        if (any)
-            continue;
-        no_match(&m->model[0], pattern, why);
-        exp_say_more(why->text, sizeof why->text, "; nor does one of the %zu other models", m->n - 1);
-        return -ENOENT;
-    }
-    return 0;
-}
-
-/* Keeps the layers of several models that match a pattern; leaves out models without a match. */
-static int filter_several(struct exp_models *m, const char *patterns, struct exp_why *why)
-{
-    char *copy = exp_copy_text(patterns);
-    size_t n = 0;
-    int err = check_patterns(m, copy, why);
-
-    free(copy);
-    for (size_t i = 0; i < m->n && !err; i++)
-        err = filter(&m->model[i], patterns, false, why);
-    for (size_t i = 0; i < m->n && !err; i++) {
-        struct exp_model model = m->model[i];
-        char *before = m->left_out;
-
-        m->model[i] = (struct exp_model){ 0 };
-        if (model.n_layers) {
-            m->model[n++] = model;
-            continue;
-        }
-        m->left_out = exp_format("%s%s%s", before ? before : "", before ? ", " : "", model.name);
-        free(before);
-        exp_model_release(&model);
-    }
-    m->n = err ? m->n : n;
-    return err;
-}
-
-void exp_models_print_left_out(const struct exp_models *m, FILE *out)
-{
-    if (m->left_out)
-        fprintf(out, "left out, without a layer that LAYERS asks for: %s\n", m->left_out);
-}
-
-void exp_models_print_notes(const struct exp_models *m, FILE *out)
-{
-    for (size_t i = 0; i < m->n; i++)
-        exp_model_print_notes(&m->model[i], out);
-    exp_models_print_left_out(m, out);
-}
-
-/* Reads the models of a list, with all layers. */
-static int read_list(struct exp_models *m, const char *experiments_dir, const char *list,
-                     const struct exp_model_ask *ask, struct exp_why *why)
-{
-    int err = 0;
-
-    while (*list && !err) {
-        const size_t length = exp_models_next(list), blanks = strspn(list, " \t");
-        const size_t begin = blanks < length ? blanks : length;
-        char *name = exp_format("%.*s", (int)exp_text_trimmed(list + begin, length - begin), list + begin);
-
-        err = read_one(m, experiments_dir, name, ask, why);
-        free(name);
-        list += length + (list[length] == ',');
-    }
-    return err;
-}
-
-int exp_models_read_as(struct exp_models *m, const char *experiments_dir, const char *list,
-                       const struct exp_model_ask *ask, struct exp_why *why)
-{
-    struct exp_model_ask all = *ask;
-    int err;
-
-    m->n = 0;
-    m->left_out = NULL;
-    all.layers = NULL;
-    err = read_list(m, experiments_dir, *list && strcmp(list, "all") ? list : ALL, &all, why);
-    if (!err && ask->layers && *ask->layers)
-        err = m->n == 1 ? exp_model_filter(&m->model[0], ask->layers, why) : filter_several(m, ask->layers, why);
-    if (err)
-        exp_models_release(m);
-    return err;
-}
-
-int exp_models_read(struct exp_models *m, const char *experiments_dir, const char *list, const char *patterns,
-                    struct exp_why *why)
-{
-    return exp_models_read_as(m, experiments_dir, list, &(struct exp_model_ask){ .layers = patterns }, why);
-}
-
-void exp_models_release(struct exp_models *m)
-{
-    for (size_t i = 0; i < m->n; i++)
-        exp_model_release(&m->model[i]);
-    m->n = 0;
-    free(m->left_out);
-    m->left_out = NULL;
 }
 
 void exp_problem_print(const struct conv_problem *p, FILE *out)

@@ -85,10 +85,10 @@ char *exp_model_with_layer(const char *experiments_dir, const char *layer);
 
 /*
  * Keeps the layers whose name matches at least one of the comma-separated shell patterns ("conv1_*,conv5_?"; '*' also
- * matches '/', blanks around a pattern are dropped). Returns 0; -ENOENT if a pattern matches no layer, with some names
- * in why; -EINVAL if there is no pattern. On failure the model is unchanged.
+ * matches '/', blanks around a pattern are dropped). Returns 0; -ENOENT if all_must is set and a pattern matches no
+ * layer, with some names in why; -EINVAL if there is no pattern. On failure the model is unchanged.
  */
-int exp_model_filter(struct exp_model *m, const char *patterns, struct exp_why *why);
+int exp_model_filter(struct exp_model *m, const char *patterns, bool all_must, struct exp_why *why);
 
 /*
  * Makes each layer with more than most_macs multiply-adds smaller, for a program that can neither look at the whole

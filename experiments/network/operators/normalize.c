@@ -233,26 +233,6 @@ static struct change change_of(const struct work *w, size_t i, size_t j)
                             .bias = op_in(w->call, 2) ? (double)((const float *)w->t->in[2])[at] : 0 };
 }
 
-static void reference_rows(const struct op_call *call, const struct op_tensors *t)
-{
-    const struct planes *p = call->own;
-    const struct work w = { call, t };
-
-    for (size_t i = 0; i < p->n && p->elements; i++) {
-        const float *in = (const float *)t->in[0] + i * p->elements;
-        double mean;
-        const double by = center_plainly(in, p->elements, p->epsilon, &mean);
-
-        for (size_t j = 0; j < p->elements; j++) {
-            const struct change c = change_of(&w, i, j);
-
-            ((float *)t->out[0])[i * p->elements + j] = (float)(((double)in[j] - mean) * by * c.by + c.bias);
-        }
-        keep_statistics(&w, i, mean, by);
-    }
-    op_activate(call, t->out[0], p->n * p->elements);
-}
-
 /*
  * Returns the magnitude of an element: the distance from the mean, plus 1/64 of the element and of the mean. The last
  * digits of both numbers are lost where the mean is large, and 1/64 of a magnitude allows for a rounding error.
@@ -264,7 +244,13 @@ static float magnitude_of(double x, double mean, double by, double bias)
     return (float)((fabs(x - mean) + last_digits) * fabs(by) + fabs(bias));
 }
 
-static void magnitudes_rows(const struct op_call *call, const struct op_tensors *t)
+static float element_of(double x, double mean, double by, struct change c, bool is_magnitude)
+{
+    return is_magnitude ? magnitude_of(x, mean, by * c.by, c.bias) : (float)((x - mean) * by * c.by + c.bias);
+}
+
+/* Makes all rows plainly: the elements, or the elements' magnitudes. */
+static void make_rows(const struct op_call *call, const struct op_tensors *t, bool are_magnitudes)
 {
     const struct planes *p = call->own;
     const struct work w = { call, t };
@@ -274,14 +260,27 @@ static void magnitudes_rows(const struct op_call *call, const struct op_tensors 
         double mean;
         const double by = center_plainly(in, p->elements, p->epsilon, &mean);
 
-        for (size_t j = 0; j < p->elements; j++) {
-            const struct change c = change_of(&w, i, j);
-
-            ((float *)t->out[0])[i * p->elements + j] = magnitude_of((double)in[j], mean, by * c.by, c.bias);
-        }
-        if (op_out(call, 1))
+        for (size_t j = 0; j < p->elements; j++)
+            ((float *)t->out[0])[i * p->elements + j] =
+                element_of((double)in[j], mean, by, change_of(&w, i, j), are_magnitudes);
+        if (!are_magnitudes)
+            keep_statistics(&w, i, mean, by);
+        else if (op_out(call, 1))
             ((float *)t->out[1])[i] = (float)op_largest(in, p->elements);
     }
+}
+
+static void reference_rows(const struct op_call *call, const struct op_tensors *t)
+{
+    const struct planes *p = call->own;
+
+    make_rows(call, t, false);
+    op_activate(call, t->out[0], p->n * p->elements);
+}
+
+static void magnitudes_rows(const struct op_call *call, const struct op_tensors *t)
+{
+    make_rows(call, t, true);
 }
 
 const struct op op_InstanceNormalization = { .name = "InstanceNormalization",
