@@ -160,6 +160,9 @@ int exp_model_skip(struct exp_model *m, struct exp_model_place at, const char *r
 /* Gives layers with equal names names of their own, and notes the first of the new names. */
 void exp_model_tell_apart(struct exp_model *m);
 
+/* Checks that each pattern matches a layer of at least one model; cuts the list up. Returns as exp_model_filter. */
+int exp_models_check_patterns(const struct exp_models *m, char *patterns, struct exp_why *why);
+
 /* Tells whether the name of a model is a path. */
 bool exp_model_is_path(const char *which);
 

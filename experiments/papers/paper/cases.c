@@ -11,6 +11,7 @@
 #include "experiments/bench/case/estimate.h"
 #include "experiments/bench/course/results.h"
 #include "experiments/bench/measure/measure.h"
+#include "experiments/network/measure.h"
 #include "experiments/papers/paper/paper.h"
 #include "experiments/show/counts.h"
 #include "sim/cpu.h"
@@ -370,23 +371,30 @@ int exp_paper_observed_read(struct exp_paper_part *p, const struct exp_paper_opt
 #define NETWORK struct network_row
 struct network_row {
     const char *algo;
-    struct value is_fused, value[6];
+    struct value is_fused, of[NET_N_MEASURES];
 };
 
-static const enum exp_paper_value network_values[] = { EXP_PAPER_TIME,           EXP_PAPER_WHOLE,
-                                                       EXP_PAPER_ISSUE_CYCLES,   EXP_PAPER_WHOLE_ISSUE,
-                                                       EXP_PAPER_WAITING_CYCLES, EXP_PAPER_WHOLE_WAITING };
-
-#define NETWORK_NUMBER(i, name)                                                                                        \
-    {                                                                                                                  \
-        { name, "", "", "" }, REC_VALUE(NETWORK, value[i])                                                             \
-    }
+static const struct {
+    enum exp_paper_value value;
+    enum net_measure measure;
+} network_values[] = {
+    { EXP_PAPER_TIME, NET_measured_conv_time_ns },
+    { EXP_PAPER_WHOLE, NET_measured_time_ns },
+    { EXP_PAPER_ISSUE_CYCLES, NET_estimated_conv_issue_cycles },
+    { EXP_PAPER_WHOLE_ISSUE, NET_estimated_issue_cycles },
+    { EXP_PAPER_WAITING_CYCLES, NET_estimated_conv_cycles },
+    { EXP_PAPER_WHOLE_WAITING, NET_estimated_cycles },
+};
 
 static const struct rec_field network_fields[] = {
-    { { "algo", "", "", "" }, REC_AT(NETWORK, algo) }, { { "fused", "", "", "" }, REC_VALUE(NETWORK, is_fused) },
-    NETWORK_NUMBER(0, "measured_conv_time_ns"),        NETWORK_NUMBER(1, "measured_time_ns"),
-    NETWORK_NUMBER(2, "estimated_conv_issue_cycles"),  NETWORK_NUMBER(3, "estimated_issue_cycles"),
-    NETWORK_NUMBER(4, "estimated_conv_cycles"),        NETWORK_NUMBER(5, "estimated_cycles"),
+    { { "algo", "", "", "" }, REC_AT(NETWORK, algo) },
+    { { "fused", "", "", "" }, REC_VALUE(NETWORK, is_fused) },
+    MEASURE_FIELD(net_measures, NET_measured_conv_time_ns, NETWORK),
+    MEASURE_FIELD(net_measures, NET_measured_time_ns, NETWORK),
+    MEASURE_FIELD(net_measures, NET_estimated_conv_issue_cycles, NETWORK),
+    MEASURE_FIELD(net_measures, NET_estimated_issue_cycles, NETWORK),
+    MEASURE_FIELD(net_measures, NET_estimated_conv_cycles, NETWORK),
+    MEASURE_FIELD(net_measures, NET_estimated_cycles, NETWORK),
 };
 
 static const struct rec_table network_table = REC_TABLE("network.csv", network_fields, NETWORK);
@@ -401,8 +409,10 @@ static void take_network(struct exp_paper_part *p, const NETWORK *from, const st
         return;
     row = exp_paper_part_add(p, index, model->layer, algo);
     for (size_t i = 0; i < sizeof network_values / sizeof network_values[0]; i++) {
-        row->value[network_values[i]] = from->value[i].number;
-        lacks(p, network_values[i], from->value[i].why);
+        const struct value x = from->of[network_values[i].measure];
+
+        row->value[network_values[i].value] = x.number;
+        lacks(p, network_values[i].value, x.why);
     }
 }
 
