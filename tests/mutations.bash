@@ -163,7 +163,7 @@ mutant "a profile: what memory wrote is what it read" experiments/show/callgrind
     's/cell->memory_written_lines/cell->memory_read_lines/' tests/experiments/trace.sh
 mutant "a profile: a call's cost is the callee's own" experiments/show/callgrind.c \
     '/^    fprintf\(f->out, "cob=/s/calls=1 %u\\n%u/calls=1 %u\\n%u 0/' tests/experiments/trace.sh
-mutant "plug-ins: what is written behind the output goes unseen" experiments/bench/plugin/process.c \
+mutant "plug-ins: what is written behind the output goes unseen" experiments/bench/plugin/channel.c \
     's/i >= end\) && out\[i\] != STRAY/i > place[2].mapped) \&\& out[i] != STRAY/' tests/experiments/plugin.sh
 mutant "plug-ins: every access of a loop is its first" experiments/bench/plugin/stream.c \
     's/run->step_bytes = step;/run->step_bytes = 0;/' tests/experiments/plugin.sh
@@ -172,7 +172,7 @@ mutant "plug-ins: a loop that changes its step goes on" experiments/bench/plugin
 mutant "plug-ins: loops go on into pages that lie elsewhere" experiments/bench/plugin/stream.c \
     's/find_known_page\(&s->pages, next\) != place/!find_known_page(\&s->pages, next)/' tests/experiments/plugin.sh
 mutant "plug-ins: several accesses have room for one" counters/watch/record.awk 's/\? 8 \* n_records : 0/? 8 : 0/' tests/experiments/plugin.sh
-mutant "plug-ins: who gets ready is told of one thread" experiments/bench/plugin/process.c \
+mutant "plug-ins: who gets ready is told of one thread" experiments/bench/plugin/layer.c \
     's/\(int32_t\)p->control->threads/1/' tests/experiments/plugin.sh
 mutant "plug-ins: more threads than were asked for" experiments/bench/plugin/check.c \
     's/n_threads > p->control->threads/n_threads > 4096/' tests/experiments/plugin.sh

@@ -1,4 +1,4 @@
-/* The plug-in's process from inside (process.c), and the checks of a layer (check.c). */
+/* The plug-in's process from inside (process.c), one layer (layer.c), and the checks of a layer (check.c). */
 #ifndef EXPERIMENTS_BENCH_PLUGIN_INSIDE_H
 #define EXPERIMENTS_BENCH_PLUGIN_INSIDE_H
 
@@ -68,6 +68,21 @@ struct plugin_inside {
  */
 void plugin_say(struct plugin_inside *p, const char *text);
 void plugin_say_wrong(struct plugin_inside *p, const char *text);
+
+/* Asks the plug-in whether the plug-in accepts the shape of the task; reports a refusal. */
+bool plugin_does_shape(struct plugin_inside *p);
+
+/* Ends a phase of a run step by step, and begins the next phase. */
+void plugin_change_phase(struct plugin_inside *p, int phase);
+
+uint64_t plugin_own_now(const struct plugin_inside *p); /* by the clock of the task */
+
+/* Convert the images before and after a run, for a plug-in with a layout of its own. */
+void plugin_convert_in(const struct plugin_inside *p, const float *in);
+void plugin_convert_out(const struct plugin_inside *p, float *out);
+
+/* Runs the layer without conversions. Returns the time in ns. */
+uint64_t plugin_run_alone(const struct plugin_inside *p, const float *in, const float *filters, float *out);
 
 /*
  * Has the plug-in prepare for the layer, and reports a failure; runs the layer, with conversions of the images before

@@ -31,220 +31,14 @@
 #include "sim/cpu.h"
 #include "sim/machine/machine.h"
 
-enum { PLUGIN_IDLE, PLUGIN_BUSY };
-enum { READABLE_BYTES = 64, STRAY = 0xc5, WAIT_MS = 20 };
-
 /*
  * Checks after a timed run: how many outputs are looked at, and how much CPU time further threads and processes may
  * use: OTHERS_NS plus 1/OTHERS_SHARE of the run's time.
  */
 enum { LOOKED_AT = 64, OTHERS_NS = 200000, OTHERS_SHARE = 20 };
 
-static const enum conv_tensor tensors[3] = { CONV_INPUT, CONV_FILTER, CONV_OUTPUT };
-
-/* ---- both sides ---- */
-
-static void wait_while(_Atomic uint32_t *turn, uint32_t value, long ms)
-{
-    const struct timespec most = { ms / 1000, ms % 1000 * 1000000 };
-
-    syscall(SYS_futex, turn, FUTEX_WAIT, value, &most, NULL, 0);
-}
-
-static void hand_over(struct plugin_control *control, uint32_t turn)
-{
-    atomic_store(&control->turn, turn);
-    syscall(SYS_futex, &control->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-size_t plugin_places(const struct conv_layout *l, struct plugin_place place[3])
-{
-    size_t end = 0;
-
-    for (int t = 0; t < 3; t++) {
-        const size_t bytes = l->bytes[tensors[t]], span = round_up(bytes + READABLE_BYTES, READABLE_BYTES);
-
-        place[t] = (struct plugin_place){ end, bytes, round_up(span, CONV_PAGE_BYTES), 0 };
-        place[t].before = place[t].mapped - span;
-        end += place[t].mapped;
-    }
-    return end;
-}
-
-/* ---- the program's side ---- */
-
-int plugin_channel_open(struct plugin_channel *c)
-{
-    void *control = mmap(NULL, sizeof *c->control, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    int pipe[2] = { -1, -1 };
-
-    *c = (struct plugin_channel){ .fd = memfd_create("plugin", MFD_CLOEXEC), .printed = -1, .printing = -1 };
-    if (control == MAP_FAILED || c->fd < 0 || pipe2(pipe, O_CLOEXEC))
-        return -errno;
-    c->control = control;
-    c->printed = pipe[0];
-    c->printing = pipe[1];
-    return fcntl(c->printed, F_SETFL, O_NONBLOCK) ? -errno : 0;
-}
-
-char *plugin_channel_text(const char *text, size_t bytes)
-{
-    char *copy = exp_format("%.*s", (int)bytes, text);
-
-    exp_text_clean(copy);
-    return copy;
-}
-
-void plugin_channel_close(struct plugin_channel *c)
-{
-    plugin_keeper_end(c);
-    plugin_channel_return(c);
-    if (c->control)
-        munmap(c->control, sizeof *c->control);
-    if (c->fd >= 0)
-        close(c->fd);
-    if (c->printed >= 0)
-        close(c->printed);
-    if (c->printing >= 0)
-        close(c->printing);
-    *c = (struct plugin_channel){ .fd = -1, .printed = -1, .printing = -1 };
-}
-
-void plugin_channel_ask(struct plugin_channel *c, enum plugin_task task)
-{
-    c->control->task = task;
-    c->control->text[0] = c->control->doubt[0] = '\0';
-    c->control->is_wrong = false;
-    hand_over(c->control, PLUGIN_BUSY);
-}
-
-/* Replaces control characters except LF and tab by blanks, because a terminal would execute control characters. */
-static void calm(char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        text[i] = iscntrl((unsigned char)text[i]) && text[i] != '\n' && text[i] != '\t' ? ' ' : text[i];
-}
-
-bool plugin_channel_show(struct plugin_channel *c)
-{
-    char text[4096];
-    bool has_printed = false;
-    ssize_t n;
-
-    while (c->printed >= 0 && (n = read(c->printed, text, sizeof text)) > 0) {
-        const size_t shown = min_size((size_t)n, PLUGIN_SHOWN_BYTES - c->n_shown);
-
-        calm(text, shown);
-        fwrite(text, 1, shown, stderr);
-        c->n_shown += shown;
-        if (shown && c->n_shown == PLUGIN_SHOWN_BYTES)
-            fputs("\n(what else the plug-in prints is not shown)\n", stderr);
-        has_printed = true;
-    }
-    return has_printed;
-}
-
-bool plugin_channel_wait(struct plugin_channel *c)
-{
-    const long ms = plugin_channel_show(c) ? 0 : WAIT_MS; /* a plug-in that prints much waits for the pipe */
-
-    if (atomic_load(&c->control->turn) == PLUGIN_BUSY)
-        wait_while(&c->control->turn, PLUGIN_BUSY, ms);
-    return atomic_load(&c->control->turn) == PLUGIN_IDLE;
-}
-
-int plugin_channel_lend_bytes(struct plugin_channel *c, size_t bytes)
-{
-    void *lent;
-
-    if (ftruncate(c->fd, (off_t)bytes))
-        return -errno;
-    lent = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
-    if (lent == MAP_FAILED)
-        return -errno;
-    c->lent = lent;
-    c->lent_bytes = bytes;
-    return 0;
-}
-
-int plugin_channel_lend(struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind)
-{
-    struct plugin_place place[3];
-    const size_t bytes = plugin_places(&plan->layout, place);
-    const int err = plugin_channel_lend_bytes(c, bytes);
-
-    if (err)
-        return err;
-    memset(c->lent, STRAY, bytes);
-    for (int t = 0; t < 2; t++)
-        memcpy(c->lent + place[t].offset + place[t].before, conv_in_ptr(bind->addr[tensors[t]]), place[t].bytes);
-    return 0;
-}
-
-bool plugin_channel_find_stray(const struct plugin_channel *c, const struct conv_plan *plan, char *text, size_t bytes)
-{
-    struct plugin_place place[3];
-    const unsigned char *out;
-    size_t end;
-
-    plugin_places(&plan->layout, place);
-    out = c->lent + place[2].offset;
-    end = place[2].before + place[2].bytes;
-    for (size_t i = 0; i < place[2].mapped; i++) {
-        if ((i < place[2].before || i >= end) && out[i] != STRAY) {
-            exp_say(text, bytes, "the plug-in wrote outside its output: %zu bytes %s it",
-                    i < place[2].before ? place[2].before - i : i - end + 1, i < place[2].before ? "before" : "behind");
-            return true;
-        }
-    }
-    return false;
-}
-
-void plugin_channel_take(const struct plugin_channel *c, const struct conv_plan *plan, const struct conv_binding *bind)
-{
-    struct plugin_place place[3];
-
-    plugin_places(&plan->layout, place);
-    memcpy(conv_out_ptr(bind->addr[CONV_OUTPUT]), c->lent + place[2].offset + place[2].before, place[2].bytes);
-}
-
-void plugin_channel_return(struct plugin_channel *c)
-{
-    if (!c->lent)
-        return;
-    munmap(c->lent, c->lent_bytes);
-    if (ftruncate(c->fd, 0)) {
-        /* the pages are used again */
-    }
-    c->lent = NULL;
-}
-
-/* ---- the process's side ---- */
-
 /* A signal handler has no argument for the process. */
 static struct plugin_inside *this_process;
-
-void plugin_say(struct plugin_inside *p, const char *text)
-{
-    snprintf(p->control->text, sizeof p->control->text, "%s", text);
-}
-
-void plugin_say_wrong(struct plugin_inside *p, const char *text)
-{
-    plugin_say(p, text);
-    p->control->is_wrong = true;
-}
-
-/* Only a program that measures its coverage has this function. */
-void __gcov_exit(void) __attribute__((weak));
-
-void plugin_leave(int status)
-{
-    if (__gcov_exit)
-        __gcov_exit();
-    _exit(status);
-}
 
 /* ---- loading ---- */
 
@@ -369,133 +163,17 @@ static void load(struct plugin_inside *p)
 
 /* ---- one layer ---- */
 
-/* Asks the plug-in whether it accepts the shape; reports a refusal. */
-static bool does_shape(struct plugin_inside *p)
-{
-    const char *why;
-
-    p->layer->problem = p->control->plan.problem;
-    p->layer->shape = exp_plugin_shape(&p->layer->problem);
-    why = p->record.why_not ? p->record.why_not(&p->layer->shape) : NULL;
-    if (why)
-        plugin_say(p, why);
-    return !why;
-}
-
 static void say_whether_it_can(struct plugin_inside *p)
 {
     p->layer = &p->checked;
-    does_shape(p);
+    plugin_does_shape(p);
 }
 
 static void check(struct plugin_inside *p)
 {
     p->layer = &p->checked;
-    if (does_shape(p))
+    if (plugin_does_shape(p))
         plugin_check(p);
-}
-
-/* Ends a phase of a run step by step, and begins the next phase. */
-static void change_phase(struct plugin_inside *p, int phase)
-{
-    static const enum conv_step_kind kinds[] = { [CONV_PLUGIN_COMPUTES] = CONV_STEP_UKR,
-                                                 [CONV_PLUGIN_PACKS] = CONV_STEP_PACK_WINDOWS,
-                                                 [CONV_PLUGIN_LOWERS] = CONV_STEP_IM2COL,
-                                                 [CONV_PLUGIN_CLEARS] = CONV_STEP_ZERO };
-    const uint64_t now = p->control->now_ns();
-
-    p->control->phases.step_ns[kinds[p->phase]] += now - p->since_ns;
-    p->phase = phase >= 0 && phase <= CONV_PLUGIN_CLEARS ? (enum conv_plugin_phase)phase : CONV_PLUGIN_COMPUTES;
-    p->since_ns = now;
-}
-
-/* The plug-in calls this function in all runs. */
-static void mark(void *process, int phase)
-{
-    struct plugin_inside *p = process;
-
-    if (!p->is_stepping)
-        return;
-    p->control->has_marks = true;
-    change_phase(p, phase);
-}
-
-bool plugin_get_ready(struct plugin_inside *p, const float *filters)
-{
-    const struct conv_plugin_ask ask = {
-        .bytes = sizeof ask,
-        .threads = (int32_t)p->control->threads,
-        .plan = p->control->user_plan,
-        .marks = { mark, p },
-    };
-    char text[128];
-    int err = p->record.prepare ? p->record.prepare(&p->layer->shape, &ask, filters, &p->layer->state) : 0;
-
-    if (!err)
-        return true;
-    exp_say(text, sizeof text, "the plug-in's prepare failed: %s", strerror(err < 0 ? -err : err));
-    plugin_say(p, text);
-    return false;
-}
-
-void plugin_give_back(struct plugin_inside *p)
-{
-    if (p->record.release)
-        p->record.release(p->layer->state);
-    p->layer->state = NULL;
-}
-
-static uint64_t own_now(const struct plugin_inside *p)
-{
-    return p->control->now_ns ? p->control->now_ns() : ctr_now_ns();
-}
-
-/* Lowers *shortest to ns; *shortest is 0 before the first time. */
-static void keep_shortest(uint64_t *shortest, uint64_t ns)
-{
-    *shortest = *shortest && *shortest < ns ? *shortest : ns;
-}
-
-static void convert_in(const struct plugin_inside *p, const float *in)
-{
-    const uint64_t start = own_now(p);
-
-    if (!p->layout.convert_in)
-        return;
-    p->layout.convert_in(&p->layer->shape, p->layer->state, in);
-    keep_shortest(&p->layer->convert_ns[0], own_now(p) - start);
-}
-
-static void convert_out(const struct plugin_inside *p, float *out)
-{
-    const uint64_t start = own_now(p);
-
-    if (!p->layout.convert_out)
-        return;
-    p->layout.convert_out(&p->layer->shape, p->layer->state, out);
-    keep_shortest(&p->layer->convert_ns[1], own_now(p) - start);
-}
-
-static uint64_t run(const struct plugin_inside *p, const float *in, const float *filters, float *out)
-{
-    const uint64_t start = own_now(p);
-    uint64_t took_ns;
-
-    p->record.run(&p->layer->shape, p->layer->state, in, filters, out);
-    took_ns = own_now(p) - start;
-    if (getpid() != p->pid)
-        plugin_leave(0); /* the plug-in forked, and the child came back, too */
-    return took_ns;
-}
-
-uint64_t plugin_run(struct plugin_inside *p, const float *in, const float *filters, float *out)
-{
-    uint64_t took_ns;
-
-    convert_in(p, in);
-    took_ns = run(p, in, filters, out);
-    convert_out(p, out);
-    return took_ns;
 }
 
 /* ---- timed runs ---- */
@@ -550,7 +228,7 @@ static bool is_proven(struct plugin_inside *p, char *text, size_t bytes)
     }
     if (p->layout.convert_out) {
         exp_input_renew(tensor(p, CONV_INPUT), n_elements(p, CONV_INPUT), ++p->n_seeds);
-        convert_out(p, tensor(p, CONV_OUTPUT));
+        plugin_convert_out(p, tensor(p, CONV_OUTPUT));
     }
     exp_say(text, bytes, "the plug-in computes a wrong result in a timed run: ");
     return plugin_prove(&l->problem, &images, l->seed % 2 == 0, l->seed, text + strlen(text), bytes - strlen(text));
@@ -627,7 +305,7 @@ static void open_layer(struct plugin_inside *p)
     close_layer(p);
     *p->layer = (struct plugin_layer){ 0 };
     pin(p);
-    if (!does_shape(p))
+    if (!plugin_does_shape(p))
         return;
     if (exp_tensors_init(&p->layer->tensors, &p->control->plan)) {
         plugin_say(p, "there is no memory for its tensors");
@@ -668,7 +346,7 @@ static bool has_written_some(const struct plugin_inside *p)
 /* Runs the layer once, without checks. */
 static void run_once(struct plugin_inside *p)
 {
-    p->control->took_ns = run(p, tensor(p, CONV_INPUT), tensor(p, CONV_FILTER), tensor(p, CONV_OUTPUT));
+    p->control->took_ns = plugin_run_alone(p, tensor(p, CONV_INPUT), tensor(p, CONV_FILTER), tensor(p, CONV_OUTPUT));
 }
 
 /* Runs the layer once for a time or a count. The output is checked later. */
@@ -699,12 +377,12 @@ static void run_steps(struct plugin_inside *p)
     p->control->phases = (struct exp_phases){ 0 };
     p->control->has_marks = false;
     p->phase = CONV_PLUGIN_COMPUTES;
-    p->since_ns = start = own_now(p);
+    p->since_ns = start = plugin_own_now(p);
     p->is_stepping = true;
     run_once(p);
     p->layer->is_unproven = true;
     p->is_stepping = false;
-    change_phase(p, CONV_PLUGIN_COMPUTES);
+    plugin_change_phase(p, CONV_PLUGIN_COMPUTES);
     p->control->phases.total_ns = p->since_ns - start;
 }
 
@@ -775,7 +453,7 @@ static void renew(struct plugin_inside *p)
     p->layer->is_changed = false;
     make_input(p, tensor(p, CONV_INPUT));
     exp_output_spoil(tensor(p, CONV_OUTPUT), n_elements(p, CONV_OUTPUT));
-    convert_in(p, tensor(p, CONV_INPUT));
+    plugin_convert_in(p, tensor(p, CONV_INPUT));
 }
 
 /* Changes only some lines of input and output, because the caches are warm. */
@@ -784,7 +462,7 @@ static void change_some(struct plugin_inside *p)
     p->layer->is_changed = true;
     exp_input_change(tensor(p, CONV_INPUT), n_elements(p, CONV_INPUT), p->layer->seed);
     exp_output_spoil_some(tensor(p, CONV_OUTPUT), n_elements(p, CONV_OUTPUT), p->layer->seed);
-    convert_in(p, tensor(p, CONV_INPUT));
+    plugin_convert_in(p, tensor(p, CONV_INPUT));
 }
 
 /* Brings the caches into the state of exp_cache_state, and gives the run a new input. */
@@ -848,14 +526,14 @@ static void open_lent(struct plugin_inside *p)
         exp_append(&p->lent, &p->n_lent, sizeof *p->lent);
     p->layer = &p->lent[p->control->layer];
     pin(p);
-    if (!does_shape(p))
+    if (!plugin_does_shape(p))
         return;
     if (!map_network(p)) {
         plugin_say(p, "there is no memory for its tensors");
         return;
     }
     for (int t = 0; t < 3; t++)
-        p->layer->tensors.bind.addr[tensors[t]] = (uintptr_t)p->network + p->control->lent_at[t];
+        p->layer->tensors.bind.addr[plugin_tensors[t]] = (uintptr_t)p->network + p->control->lent_at[t];
     p->layer->is_open = plugin_get_ready(p, tensor(p, CONV_FILTER));
 }
 
@@ -951,9 +629,9 @@ static void serve(struct plugin_inside *p)
 
     for (;;) {
         while (atomic_load(&p->control->turn) == PLUGIN_IDLE)
-            wait_while(&p->control->turn, PLUGIN_IDLE, 1000);
+            plugin_wait_while(&p->control->turn, PLUGIN_IDLE, 1000);
         tasks[p->control->task](p);
-        hand_over(p->control, PLUGIN_IDLE);
+        plugin_hand_over(p->control, PLUGIN_IDLE);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * The process of a plug-in, and the memory shared with the program. plugin.c is the program's side, process.c
- * the process's side. The program sets a task and waits until the task is done. The keeper, a third process, stands
+ * The process of a plug-in, and the memory shared with the program. plugin.c and channel.c are the program's side,
+ * process.c and layer.c the process's side, turns.c serves both sides. The program sets a task and waits until the task is done. The keeper, a third process, stands
  * between program and process (keeper.c).
  */
 #ifndef EXPERIMENTS_BENCH_PLUGIN_PROCESS_H
@@ -21,6 +21,8 @@ enum {
     PLUGIN_PLAN_BYTES = CONV_RECORDER_PLAN_BYTES,
     PLUGIN_SHOWN_BYTES = 16 << 10 /* of the plug-in's output */
 };
+
+enum { PLUGIN_IDLE, PLUGIN_BUSY };
 
 enum plugin_task {
     PLUGIN_LOAD,
@@ -86,6 +88,12 @@ struct plugin_channel {
     bool is_up;       /* a process runs */
     uint32_t n_ended; /* number of process ends that this side has seen */
 };
+
+extern const enum conv_tensor plugin_tensors[3]; /* input, filters, output */
+
+/* Waits while it is the turn `value`, at most some milliseconds; hands the turn over, and wakes the other side. */
+void plugin_wait_while(_Atomic uint32_t *turn, uint32_t value, long ms);
+void plugin_hand_over(struct plugin_control *control, uint32_t turn);
 
 int plugin_channel_open(struct plugin_channel *c); /* 0 or -errno */
 
