@@ -12,7 +12,6 @@
 #ifndef EXPERIMENTS_BASE_MEASURES_H
 #define EXPERIMENTS_BASE_MEASURES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "experiments/base/record.h"
@@ -35,7 +34,6 @@ struct measure_record {
     size_t n_levels;                                   /* 1 but for LEVELS */
     size_t above, below;                               /* of a ratio */
     double factor;
-    bool is_column;
 };
 
 /* The column of a measure in a table, whose rows have the values of all measures: struct value of[]. */

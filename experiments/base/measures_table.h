@@ -19,27 +19,22 @@
 #define INNER(name, fold, expression) MEASURE(name, "", "", "", fold, expression)
 #define LEVELS INNER
 #include MEASURES
-#undef INNER
 #undef LEVELS
 
-#define RECORD(name, unit, meaning, source, fold, n_levels, is_column)                                                 \
-    [MEASURE_ID(name)] = { #name, unit, meaning, source, MEASURE_##fold, find_##name, n_levels, 0, 0, 0, is_column },
-#define RATIO_RECORD(name, unit, meaning, source, above, below, factor, is_column)                                     \
-    [MEASURE_ID(name)] = {                                                                                             \
-        #name, unit, meaning, source, MEASURE_RATIO, NULL, 0, MEASURE_ID(above), MEASURE_ID(below), factor, is_column  \
-    },
-
 MEASURES_ARRAY = {
-#define MEASURE(name, unit, meaning, source, fold, expression) RECORD(name, unit, meaning, source, fold, 1, true)
-#define RATIO(name, unit, meaning, source, ...) RATIO_RECORD(name, unit, meaning, source, __VA_ARGS__, true)
-#define INNER(name, fold, expression) RECORD(name, "", "", "", fold, 1, false)
-#define INNER_RATIO(name, ...) RATIO_RECORD(name, "", "", "", __VA_ARGS__, false)
-#define LEVELS(name, fold, expression) RECORD(name, "", "", "", fold, SIM_MAX_LEVELS, false)
+#define RECORD(name, unit, meaning, source, fold, n_levels)                                                            \
+    [MEASURE_ID(name)] = { #name, unit, meaning, source, MEASURE_##fold, find_##name, n_levels, 0, 0, 0 },
+#define MEASURE(name, unit, meaning, source, fold, expression) RECORD(name, unit, meaning, source, fold, 1)
+#define INNER(name, fold, expression) MEASURE(name, "", "", "", fold, expression)
+#define LEVELS(name, fold, expression) RECORD(name, "", "", "", fold, SIM_MAX_LEVELS)
+#define RATIO(name, unit, meaning, source, above, below, factor)                                                       \
+    [MEASURE_ID(name)] = { #name, unit, meaning, source, MEASURE_RATIO, NULL, 0, MEASURE_ID(above), MEASURE_ID(below), \
+                           factor },
+#define INNER_RATIO(name, above, below, factor) RATIO(name, "", "", "", above, below, factor)
 #include MEASURES
 };
+#undef RECORD
 #undef RATIO
 #undef INNER
 #undef INNER_RATIO
 #undef LEVELS
-#undef RECORD
-#undef RATIO_RECORD

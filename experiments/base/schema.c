@@ -16,11 +16,17 @@ static const struct exp_csv_column why_column = { EXP_CSV_WHY, "",
                                                   "bar divides reasons; x_* stands for names with x_",
                                                   "" };
 
+static struct exp_csv_kind kind_at(const struct exp_csv_file *file, size_t i)
+{
+    return file->kind && i < file->n_columns ? file->kind(exp_csv_column_at(file, i))
+                                             : (struct exp_csv_kind){ "string", false };
+}
+
 size_t exp_csv_n_columns(const struct exp_csv_file *file)
 {
     size_t i = 0;
 
-    while (i < file->n_columns && !exp_csv_kind_at(file, i).may_be_missing)
+    while (i < file->n_columns && !kind_at(file, i).may_be_missing)
         i++;
     return file->n_columns + (i < file->n_columns);
 }
@@ -28,12 +34,6 @@ size_t exp_csv_n_columns(const struct exp_csv_file *file)
 const struct exp_csv_column *exp_csv_column_at(const struct exp_csv_file *file, size_t i)
 {
     return i < file->n_columns ? (const void *)((const char *)file->column + i * file->stride_bytes) : &why_column;
-}
-
-struct exp_csv_kind exp_csv_kind_at(const struct exp_csv_file *file, size_t i)
-{
-    return file->kind && i < file->n_columns ? file->kind(exp_csv_column_at(file, i))
-                                             : (struct exp_csv_kind){ "string", false };
 }
 
 /* ---- columns.json ---- */
@@ -59,7 +59,7 @@ static void set(json_t *object, const char *key, const char *text)
 static json_t *field_of(const struct exp_csv_file *file, size_t i)
 {
     const struct exp_csv_column *c = exp_csv_column_at(file, i);
-    const char *type = exp_csv_kind_at(file, i).type;
+    const char *type = kind_at(file, i).type;
     json_t *field = json_object();
 
     set(field, "name", c->name);

@@ -12,7 +12,6 @@
 /* The columns as written, why_missing included. */
 size_t exp_csv_n_columns(const struct exp_csv_file *file);
 const struct exp_csv_column *exp_csv_column_at(const struct exp_csv_file *file, size_t i);
-struct exp_csv_kind exp_csv_kind_at(const struct exp_csv_file *file, size_t i);
 
 /*
  * Adds a table to the folder's columns.json, in place of an earlier table of the same name. Returns 0, or -errno with

@@ -132,19 +132,9 @@ static void test_total(void)
     toy_close(&lab.toy);
 }
 
-static void test_names(void)
-{
-    CU_ASSERT_EQUAL(measure_find("simulated_loads"), M_simulated_loads);
-    CU_ASSERT_EQUAL(measure_find("taken_cycles"), M_taken_cycles);
-    CU_ASSERT_EQUAL(measure_find("waiting_cycles"), N_MEASURES); /* no column */
-    CU_ASSERT_EQUAL(measure_find(""), N_MEASURES);
-    CU_ASSERT_STRING_EQUAL(measure_at(M_simulated_l1_miss_percent)->unit, "%");
-}
-
 static const struct test_case cases[] = {
     { "a case has its numbers, or why not", test_case },
     { "layers add up, ratios are of sums, a missing one is missing", test_total },
-    { "columns are found by name", test_names },
     { NULL, NULL },
 };
 

@@ -1,7 +1,6 @@
 #include "experiments/bench/measure/measure.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "experiments/base/record.h"
 #include "experiments/bench/case/cycles.h"
@@ -178,15 +177,6 @@ const struct measure_record *measure_at(enum measure m)
 {
     assert(m < N_MEASURES && *measures[m].name);
     return &measures[m];
-}
-
-enum measure measure_find(const char *name)
-{
-    size_t m = 0;
-
-    while (m < N_MEASURES && (!measures[m].is_column || strcmp(measures[m].name, name) != 0))
-        m++;
-    return (enum measure)m;
 }
 
 void measure_ratios(struct value of[N_MEASURES])

@@ -27,9 +27,6 @@ enum measure {
 
 const struct measure_record *measure_at(enum measure m);
 
-/* Returns the measure with this name and a column in layers.csv; N_MEASURES: none. */
-enum measure measure_find(const char *name);
-
 /* An experiment, and the conditions of its numbers. */
 struct exp_report {
     const struct exp_experiment *e;

@@ -264,6 +264,21 @@ static uint64_t gemm_bytes(const struct conv_problem *p)
     return direct_bytes(p) + (conv_is_pointwise(p) ? 0 : conv_reduction(p) * conv_windows(p) * sizeof(float));
 }
 
+/* Says the speed and the memory of the best points beside a GEMM. */
+static void say_headline(const struct lift_work *w, char *text, size_t bytes)
+{
+    const double speed = geomean(w, over_gemm), lean = geomean(w, less_than_gemm);
+
+    if (isnan(speed) || isnan(lean)) {
+        exp_say(text, bytes, "No point ran with right outputs: %s.",
+                *w->layer[0].why ? w->layer[0].why : "points.csv has the reasons");
+        return;
+    }
+    exp_say(text, bytes, "The best point is %.2f times as fast as im2col + OpenBLAS with %.0f %% of the GEMM's memory",
+            speed, 100 / lean);
+    exp_say_more(text, bytes, w->n_layers == 1 ? "." : " (geometric mean of %zu layers).", w->n_layers);
+}
+
 static int leanest(const struct conv_problem *p, uint64_t *bytes, struct exp_why *why)
 {
     struct lift_space *s;
@@ -340,7 +355,7 @@ int lift_verdict_print(const struct lift_work *w, FILE *out)
 {
     char headline[512];
 
-    lift_headline(w, headline, sizeof headline);
+    say_headline(w, headline, sizeof headline);
     fprintf(out, "%s\n", headline);
     print_worst(w, out);
     print_ratio(w, over_gemm, "the best point is %.2f times as fast as im2col and OpenBLAS", out);
@@ -353,20 +368,6 @@ int lift_verdict_print(const struct lift_work *w, FILE *out)
 }
 
 /* ---- the screen ---- */
-
-void lift_headline(const struct lift_work *w, char *text, size_t bytes)
-{
-    const double speed = geomean(w, over_gemm), lean = geomean(w, less_than_gemm);
-
-    if (isnan(speed) || isnan(lean)) {
-        exp_say(text, bytes, "No point ran with right outputs: %s.",
-                *w->layer[0].why ? w->layer[0].why : "points.csv has the reasons");
-        return;
-    }
-    exp_say(text, bytes, "The best point is %.2f times as fast as im2col + OpenBLAS with %.0f %% of the GEMM's memory",
-            speed, 100 / lean);
-    exp_say_more(text, bytes, w->n_layers == 1 ? "." : " (geometric mean of %zu layers).", w->n_layers);
-}
 
 static int by_savings(const void *a, const void *b)
 {
@@ -422,7 +423,7 @@ void lift_screen(const struct lift_work *w, struct exp_screen *screen)
     }
     exp_screen_title(screen, "LIFT's direct convolutions in OpenCL: %zu points of %zu layer%s", n_points, w->n_layers,
                      w->n_layers == 1 ? "" : "s");
-    lift_headline(w, text, sizeof text);
+    say_headline(w, text, sizeof text);
     exp_screen_say(screen, EXP_STRONG, "%s", text);
     if (!isnan(naive))
         exp_screen_note(screen, "why", "the point is %.1f times as fast as a work-item for each output", naive);

@@ -99,9 +99,6 @@ int lift_add_up_memory(struct lift_work *w, const char *experiments_dir, struct 
 
 int lift_verdict_print(const struct lift_work *w, FILE *out);
 
-/* Says the speed and the memory of the best points beside a GEMM. */
-void lift_headline(const struct lift_work *w, char *text, size_t bytes);
-
 /* Fills the screen but for its end. */
 void lift_screen(const struct lift_work *w, struct exp_screen *screen);
 
