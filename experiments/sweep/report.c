@@ -353,21 +353,31 @@ const char *exp_sweep_unit(const struct exp_sweep_report *r)
     return r->has_cycles ? "simulated cycles" : r->why_no_estimate ? "lines from and to memory" : "ESTIMATED cycles";
 }
 
+struct exp_sweep_group exp_sweep_group_of(const ROW *sum, size_t n)
+{
+    struct exp_sweep_group g = { .sum = sum };
+
+    for (const ROW *x = sum; x < sum + n; x++) {
+        if (!exp_sweep_is_simulated(x))
+            continue;
+        g.best = x->is_best ? x : g.best;
+        g.worst = !g.worst || exp_sweep_cost_of(x) > exp_sweep_cost_of(g.worst) ? x : g.worst;
+        if (x->percent.number <= 101 && (!g.small || x->cache_bytes < g.small->cache_bytes))
+            g.small = x;
+    }
+    return g;
+}
+
 static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *out)
 {
     const char *label = exp_algo_find(sum->algo)->label;
     const char *unit = exp_sweep_unit(r);
     size_t n = r->sweep->grids.n_points;
-    const ROW *best = NULL, *small = NULL; /* small: the smallest within a percent of the best */
+    const struct exp_sweep_group g = exp_sweep_group_of(sum, n);
+    const ROW *best = g.best, *small = g.small;
+    const double worst = g.worst ? g.worst->percent.number : 0;
     char text[512];
-    double worst = 0;
 
-    for (const ROW *x = sum; x < sum + n; x++) {
-        best = x->is_best ? x : best;
-        worst = fmax(worst, x->percent.number);
-        if (exp_sweep_is_simulated(x) && x->percent.number <= 101 && (!small || x->cache_bytes < small->cache_bytes))
-            small = x;
-    }
     if (!best) {
         fprintf(out, "%s, %s: not simulated: %s\n", sum->model, label, sum->of[SWEEP_cost].why);
         return;
@@ -384,7 +394,7 @@ static void say_answer(const struct exp_sweep_report *r, const ROW *sum, FILE *o
     }
     fprintf(out, "%s, %s: best of %zu is %s, %.4g %s; the worst costs %.1f %% more.", sum->model, label, n, text,
             exp_sweep_cost_of(best), unit, worst - 100);
-    if (small && small->cache_bytes < best->cache_bytes) {
+    if (small->cache_bytes < best->cache_bytes) {
         exp_sweep_say_config(r->sweep, small->config - 1, text, sizeof text);
         fprintf(out, " The smallest within 1 %% of it is %s, with %.0f KiB of caches and not %.0f.", text,
                 small->cache_bytes / 1024, best->cache_bytes / 1024);

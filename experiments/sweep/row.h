@@ -38,4 +38,12 @@ static inline double exp_sweep_cost_of(const struct exp_sweep_row *row)
     return row->of[SWEEP_cost].number;
 }
 
+/* The sums of a model and algorithm, over all configurations. */
+struct exp_sweep_group {
+    const struct exp_sweep_row *sum, *best, *small,
+        *worst; /* small: the least bytes of caches within a percent of the best */
+};
+
+struct exp_sweep_group exp_sweep_group_of(const struct exp_sweep_row *sum, size_t n_configs);
+
 #endif

@@ -8,34 +8,14 @@
 
 enum { CONFIG_BYTES = 256 };
 
-/* The sums of a model and algorithm, over all configurations. */
-struct group {
-    const ROW *sum, *best, *small, *worst; /* small: the least bytes of caches within a percent of the best */
-};
-
-static struct group group_of(const ROW *sum, size_t n)
-{
-    struct group g = { .sum = sum };
-
-    for (const ROW *x = sum; x < sum + n; x++) {
-        if (!exp_sweep_is_simulated(x))
-            continue;
-        g.best = x->is_best ? x : g.best;
-        g.worst = !g.worst || exp_sweep_cost_of(x) > exp_sweep_cost_of(g.worst) ? x : g.worst;
-        if (x->percent.number <= 101 && (!g.small || x->cache_bytes < g.small->cache_bytes))
-            g.small = x;
-    }
-    return g;
-}
-
 /* Returns the group of the answer: of the first model, the algorithm with the least cost; best NULL: nothing. */
-static struct group chosen(const struct exp_sweep_report *r)
+static struct exp_sweep_group chosen(const struct exp_sweep_report *r)
 {
     const size_t n = r->sweep->grids.n_points;
-    struct group least = group_of(r->sum, n);
+    struct exp_sweep_group least = exp_sweep_group_of(r->sum, n);
 
     for (size_t a = 1; a < r->sweep->n_algos; a++) {
-        const struct group g = group_of(&r->sum[a * n], n);
+        const struct exp_sweep_group g = exp_sweep_group_of(&r->sum[a * n], n);
 
         if (g.best && (!least.best || exp_sweep_cost_of(g.best) < exp_sweep_cost_of(least.best)))
             least = g;
@@ -56,7 +36,7 @@ static void say_cost(const struct exp_sweep_report *r, double cost, char *text, 
     exp_say_more(text, bytes, "%.*f %s%s", exp_screen_digits(x), x, unit > 1 ? "million " : "", exp_sweep_unit(r));
 }
 
-static void say_headline(const struct exp_sweep_report *r, const struct group *g, char *text, size_t bytes)
+static void say_headline(const struct exp_sweep_report *r, const struct exp_sweep_group *g, char *text, size_t bytes)
 {
     const size_t n = r->sweep->grids.n_points;
     char config[CONFIG_BYTES];
@@ -90,7 +70,7 @@ static void say_headline(const struct exp_sweep_report *r, const struct group *g
 
 void exp_sweep_headline(const struct exp_sweep_report *r, char *text, size_t bytes)
 {
-    const struct group g = chosen(r);
+    const struct exp_sweep_group g = chosen(r);
 
     say_headline(r, &g, text, bytes);
 }
@@ -115,7 +95,7 @@ static void put_percent(const ROW *x, struct exp_screen *screen)
 }
 
 /* Of a single model: a row is a configuration, with the cost of each algorithm over the algorithm's best. */
-static void put_configs(const struct exp_sweep_report *r, const struct group *g, struct exp_screen *screen)
+static void put_configs(const struct exp_sweep_report *r, const struct exp_sweep_group *g, struct exp_screen *screen)
 {
     const size_t n = r->sweep->grids.n_points;
     const double unit = unit_of(exp_sweep_cost_of(g->best));
@@ -154,7 +134,7 @@ static void put_models(const struct exp_sweep_report *r, struct exp_screen *scre
     exp_screen_cell(screen, EXP_PLAIN, "the worst costs");
     exp_screen_cell(screen, EXP_PLAIN, "best configuration");
     for (size_t i = 0; i < r->n_sums; i += n) {
-        const struct group g = group_of(&r->sum[i], n);
+        const struct exp_sweep_group g = exp_sweep_group_of(&r->sum[i], n);
 
         if (!g.best)
             continue;
@@ -169,7 +149,7 @@ static void put_models(const struct exp_sweep_report *r, struct exp_screen *scre
 
 void exp_sweep_screen(const struct exp_sweep_report *r, struct exp_screen *screen)
 {
-    const struct group g = chosen(r);
+    const struct exp_sweep_group g = chosen(r);
     char text[1024];
 
     exp_screen_title(screen, "%zu model%s, %zu configuration%s of %s, replayed with cold caches", r->sweep->models->n,
