@@ -38,7 +38,7 @@ struct exp_report {
     const char *clock; /* the name of the clock */
     const char
         *why_elsewhere;   /* why the times are not the simulated machine's (bench/case/machine.h); NULL: they are */
-    const char *observed; /* what was observed under emulation, in a sentence or two; "": nothing */
+    const char *observed; /* the observation under emulation, in a sentence or two; "": nothing */
 };
 
 /* Finds all numbers of a case. Reasons are owned by the case, the setup and the report. */
@@ -47,7 +47,7 @@ void measure_case(struct value of[N_MEASURES], const struct exp_report *r, const
 /* Returns the measured speed-up with the interval; NaN where a number is missing. */
 struct exp_ratio measure_speedup(const struct value of[N_MEASURES]);
 
-/* Adds a layer's numbers to the sums of a model, which begin as zeros; ratios follow from the sums (measure_ratios). */
+/* Adds a layer's numbers to the sums of a model, zeros at first; ratios follow from the sums (measure_ratios). */
 void measure_add(struct value sum[N_MEASURES], const struct value of[N_MEASURES]);
 void measure_ratios(struct value of[N_MEASURES]);
 
@@ -61,7 +61,7 @@ struct exp_total {
 };
 
 /*
- * Sums up the experiment, in the order of the records; a group is summed up if all its members were selected. Returns
+ * Sums up the experiment, in the order of the records; a group is summed up if all members were selected. Returns
  * how many totals there are; total[] has room for EXP_MAX_ALGO_RECORDS. A number without a value in a layer is missing in the
  * total, for the layer's reason.
  */
@@ -70,7 +70,7 @@ size_t exp_totals(const struct exp_report *r, struct exp_total *total);
 /* Returns the total of an algorithm, or NULL. */
 const struct exp_total *exp_total_find(const struct exp_total *total, size_t n, const struct exp_algo *algo);
 
-/* Returns how much a total's cycles or time is of another's: its number / that of the total; `none` without another. */
+/* Returns the number of `base` over the number of `t`; missing for the reason `none` without `base`. */
 struct value exp_total_ratio(const struct exp_total *base, const struct exp_total *t, enum measure m, const char *none);
 
 #endif
