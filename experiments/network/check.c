@@ -176,7 +176,6 @@ static int compare(struct check *c, const struct element *e, double got, double 
         return 0;
     if (error > c->result->worst) {
         c->result->worst = error;
-        c->result->worst_step = e->step;
     }
     if (error <= 1)
         return 0;

@@ -213,7 +213,6 @@ void net_order_release(struct onnx_graph *copy);
 struct net_checked {
     size_t n_steps, n_elements;
     double worst; /* error over bound: at most 1 */
-    size_t worst_step;
 };
 
 /*
