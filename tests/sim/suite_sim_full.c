@@ -14,6 +14,145 @@
 #include "tests/rng.h"
 #include "tests/sim/sim_pair.h"
 
+/* ---- worked by hand ---- */
+
+#define LRU(sets, ways, ...)                                                                                           \
+    {                                                                                                                  \
+        .policy = "lru", .n_sets = sets, .n_ways = ways, .line_bytes = LINE, __VA_ARGS__                               \
+    }
+#define TWO(l1_ways, l2_ways, ...) .n_levels = 2, .level = { LRU(1, l1_ways, ), LRU(1, l2_ways, __VA_ARGS__) }
+
+/* A machine, and accesses with the counts after the accesses: sim_pair.h describes the words. */
+static const struct {
+    const char *name;
+    struct sim_machine machine;
+    const char *words;
+} worked[] = {
+    /* A and B fill L2, whose LRU line is A even after L1 hits on A, unseen by L2. C throws A out of both. */
+    { "an inclusive level takes its victims out of those inside",
+      { TWO(4, 2, .inclusion = SIM_INCLUSIVE) },
+      "l1 l2 l1 l3 L1.back_invalidations=1 h2 m1 L1.write_backs=0" },
+    /*
+     * A is dirty in L1 only. L2's copy takes over the dirty bytes when A leaves, and is written to memory; L1 writes
+     * nothing back.
+     */
+    { "dirty copies inside leave with the victim",
+      { TWO(4, 2, .inclusion = SIM_INCLUSIVE) },
+      "s1 l2 l3 L1.write_backs=0 L2.write_backs=1 L2.writes=0 memory_written_lines=1" },
+    /*
+     * Both levels hold a line, A, dirty in L1. B: L1 puts A on its way out and fetches; L2 throws out its A, taking the
+     * dirty bytes from the line under way. So there is one write-back, L2's.
+     */
+    { "a victim under way is still inside",
+      { TWO(1, 1, .inclusion = SIM_INCLUSIVE) },
+      "s1 l2 L1.write_backs=0 L1.back_invalidations=1 L2.write_backs=1" },
+    /*
+     * L1 of one line. A: memory. B: memory, A to L2. A: from L2, B to L2. Store A. B: from L2, A to L2 as a write-back. A:
+     * from L2, still dirty, B to L2. C: memory, A to L2 as a write-back again. Memory gave A, B and C once each.
+     */
+    { "an exclusive level holds what left the one inside",
+      { TWO(1, 2, .inclusion = SIM_EXCLUSIVE) },
+      "l1 l2 l1 s1 l2 l1 l3 memory_read_lines=3 L2.reads=6 L2.read_misses=3 L2.clean_fills=3 "
+      "L1.write_backs=2 L2.writes=2 memory_written_lines=0" },
+    /* The first store is fetched, then written on; the second hits, and is written on; then 1 leaves, clean. */
+    { "a write-through level stays clean",
+      { .n_levels = 2, .level = { LRU(1, 1, .is_write_through = true), LRU(1, 4, ) } },
+      "s1 s1 l2 L1.write_backs=0 L2.reads=2 L2.writes=2 L2.write_misses=0" },
+    { "stores through the last level reach memory one by one",
+      { .n_levels = 1, .level = { LRU(1, 2, .is_write_through = true) } },
+      "s1 s1x128 memory_stores=3 memory_store_bytes=132 memory_written_lines=0" },
+    /* L2 allocates, and 4 bytes are not the whole line. The last store hits, and makes the line dirty in L1. */
+    { "without allocation a missing store goes past",
+      { .n_levels = 2, .level = { LRU(1, 2, .no_write_allocate = true), LRU(1, 4, ) } },
+      "s1 L1.write_misses=1 L2.writes=1 L2.write_misses=1 L2.reads=0 memory_read_lines=1 m1 s1 L2.writes=1" },
+    /* The last store has all of line 3, and a byte of line 4. */
+    { "a store of a whole line need not fetch it",
+      { .n_levels = 2, .level = { LRU(1, 4, .no_full_store_fetch = true), LRU(1, 8, ) } },
+      "s1x64 L2.reads=0 s2x63 L2.reads=1 s3x65 L2.reads=2" },
+    /*
+     * Four stores into line 1 wait in the only buffer until line 2 wants the buffer; a load of 2 has line 2 written, then
+     * read.
+     */
+    { "non-temporal stores combine",
+      { TWO(4, 8, ), .combining_buffers = 1 },
+      "n1 n1 n1 n1 memory_written_lines=0 n2 memory_written_lines=1 L1.writes=0 l2 memory_written_lines=2 "
+      "memory_read_lines=1 nt_stores=5 stores=5" },
+    /* The dirty copy goes into the buffer: one line is written in the end, by the flush, and nothing by the caches. */
+    { "a non-temporal store takes the line out of the caches",
+      { TWO(4, 8, ), .combining_buffers = 2 },
+      "s1 n1 f memory_written_lines=1 L1.write_backs=0 m1 memory_read_lines=2" },
+    /* A prefetch instruction is nothing. */
+    { "without buffers a non-temporal store is a store",
+      { TWO(4, 8, ) },
+      "n1 L1.writes=1 nt_stores=1 p2 software_prefetches=1 m2" },
+    /*
+     * Two direct-mapped sets; the fully associative cache holds two lines, here latest first. 0: new, {0}. 2: new, {2 0}.
+     * 0: still there, so sets are to blame: conflict, {0 2}. 1: new, {1 0}. 4: new, {4 1}. 0: gone there too: capacity.
+     */
+    { "every miss has one of three reasons",
+      { .n_levels = 1, .level = { LRU(2, 1, .is_classified = true) } },
+      "l0 l2 l0 l1 l4 l0 L1.read_misses=6 L1.compulsory_misses=4 L1.capacity_misses=1 L1.conflict_misses=1" },
+    /*
+     * 0 misses and asks for 1, whose first use asks for 2, and so on; at the second use of 1 the line behind is already
+     * there. The line behind 63 is in the next 4 KiB.
+     */
+    { "next line runs ahead by one",
+      { .n_levels = 1,
+        .level = { LRU(1, 16, .prefetch = { { .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1, .distance = 0 } }) } },
+      "l0 l1 l2 l3 l1 L1.read_misses=1 L1.prefetch_fills=4 L1.useful_prefetches=3 prefetcher.asked=4 "
+      "prefetcher.brought=4 prefetcher.useful=3 memory_read_lines=5 l63 L1.prefetch_fills=4" },
+    /* One line: the prefetched line replaces the loaded line, and is replaced unused. */
+    { "prefetches may be useless",
+      { .n_levels = 1,
+        .level = { LRU(1, 1, .prefetch = { { .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1, .distance = 0 } }) } },
+      "l0 l5 L1.prefetch_fills=2 L1.useless_prefetches=1 L1.useful_prefetches=0" },
+    /*
+     * 10 enters the block, 11 gives the direction, 12 asks for 13 and 14, 13 for 15 and 16, 14 for 17 and 18, 15 for 19
+     * alone: 20 would be five ahead. Then downwards from 114: 113, 112 asks for 111 and 110.
+     */
+    { "streams run ahead in either direction",
+      { .n_levels = 1,
+        .level = { LRU(1, 64, .prefetch = { { .kind = SIM_PREFETCH_STREAM, .degree = 2, .distance = 4 } }) } },
+      "l10 l11 L1.prefetch_fills=0 l12 L1.prefetch_fills=2 l13 L1.prefetch_fills=4 l14 L1.prefetch_fills=6 "
+      "l15 L1.prefetch_fills=7 l114 l113 l112 L1.prefetch_fills=9 h111" },
+    /*
+     * 0, 10, 20, 30: the third difference of 10 asks for 40, and 40 then for 50. A repeated line changes nothing, and the
+     * difference of 20 asks for nothing.
+     */
+    { "strides are found per tag",
+      { .n_levels = 1,
+        .level = { LRU(1, 64, .prefetch = { { .kind = SIM_PREFETCH_STRIDE, .degree = 1, .distance = 1 } }) } },
+      "l0 l10 l20 l20 L1.prefetch_fills=0 l30 L1.prefetch_fills=1 h40 L1.prefetch_fills=2 m60 "
+      "L1.prefetch_fills=2" },
+    { "software prefetches are no loads",
+      { TWO(4, 8, ), .has_software_prefetch = true },
+      "p1x64 p1x64 L1.reads=0 L1.prefetch_fills=1 software.asked=2 software.brought=1 L2.reads=1 loads=0 h1 "
+      "L2.load_misses=0 L1.useful_prefetches=1" },
+    /*
+     * Pages 0 1 2 0 1: two entries, so the first TLB misses all five; the second TLB holds four pages and misses three. The
+     * last load has bytes of pages 0 and 1.
+     */
+    { "pages go through both TLBs",
+      { TWO(4, 8, ), .n_tlbs = 2, .tlb = { { .n_entries = 2, .n_ways = 2 }, { .n_entries = 4, .n_ways = 4 } } },
+      "l0 l1 l64 l65 l128 l129 l0 l1 l64 l65 tlb1.uses=10 tlb1.misses=5 tlb2.uses=5 tlb2.misses=3 l63x128 "
+      "tlb1.uses=12" },
+    /* Lines come in no order and train nothing. Hits then ask for two lines each, and both lines come. */
+    { "at hits a lone prefetcher asks for all its lines",
+      { .n_levels = 1,
+        .level = { LRU(64, 4, .prefetch = { { .kind = SIM_PREFETCH_STRIDE, .degree = 2, .train = 2 } }) } },
+      "l3 l0 l4 l1 l2 l0 l1 l2 l3 l4 h6 h5" },
+};
+
+static void machines_do_what_was_worked_by_hand(void)
+{
+    for (size_t i = 0; i < COUNT(worked); i++) {
+        struct pair p = build(&worked[i].machine);
+
+        play(&p, worked[i].name, worked[i].words);
+        release(&p);
+    }
+}
+
 /* ---- inclusion ---- */
 
 static struct sim_machine two_levels(uint32_t l1_ways, uint32_t l2_ways, enum sim_inclusion inclusion)
@@ -22,85 +161,6 @@ static struct sim_machine two_levels(uint32_t l1_ways, uint32_t l2_ways, enum si
 
     m.level[1].inclusion = (uint8_t)inclusion;
     return m;
-}
-
-/* A and B fill L2, whose LRU line is A even after L1 hits on A, unseen by L2. C throws A out of both. */
-static void an_inclusive_level_takes_its_victims_out_of_those_inside(void)
-{
-    struct sim_machine m = two_levels(4, 2, SIM_INCLUSIVE);
-    struct pair p = build(&m);
-
-    load(&p, 1);
-    load(&p, 2);
-    load(&p, 1);
-    load(&p, 3);
-    EXPECT(total(&p).level[0].back_invalidations, 1);
-    EXPECT(misses(&p, 2), false);
-    EXPECT(misses(&p, 1), true);
-    EXPECT(total(&p).level[0].write_backs, 0);
-    release(&p);
-}
-
-/*
- * A is dirty in L1 only. L2's copy takes over the dirty bytes when A leaves, and is written to memory; L1 writes
- * nothing back.
- */
-static void dirty_copies_inside_leave_with_the_victim(void)
-{
-    struct sim_machine m = two_levels(4, 2, SIM_INCLUSIVE);
-    struct pair p = build(&m);
-
-    store(&p, 1);
-    load(&p, 2);
-    load(&p, 3);
-    EXPECT(total(&p).level[0].write_backs, 0);
-    EXPECT(total(&p).level[1].write_backs, 1);
-    EXPECT(total(&p).level[1].writes, 0);
-    EXPECT(total(&p).memory_written_lines, 1);
-    release(&p);
-}
-
-/*
- * Both levels hold a line, A, dirty in L1. B: L1 puts A on its way out and fetches; L2 throws out its A, taking the
- * dirty bytes from the line under way. So there is one write-back, L2's.
- */
-static void a_victim_under_way_is_still_inside(void)
-{
-    struct sim_machine m = two_levels(1, 1, SIM_INCLUSIVE);
-    struct pair p = build(&m);
-
-    store(&p, 1);
-    load(&p, 2);
-    EXPECT(total(&p).level[0].write_backs, 0);
-    EXPECT(total(&p).level[0].back_invalidations, 1);
-    EXPECT(total(&p).level[1].write_backs, 1);
-    release(&p);
-}
-
-/*
- * L1 of one line. A: memory. B: memory, A to L2. A: from L2, B to L2. Store A. B: from L2, A to L2 as a write-back. A:
- * from L2, still dirty, B to L2. C: memory, A to L2 as a write-back again. Memory gave A, B and C once each.
- */
-static void an_exclusive_level_holds_what_left_the_one_inside(void)
-{
-    struct sim_machine m = two_levels(1, 2, SIM_EXCLUSIVE);
-    struct pair p = build(&m);
-
-    load(&p, 1);
-    load(&p, 2);
-    load(&p, 1);
-    store(&p, 1);
-    load(&p, 2);
-    load(&p, 1);
-    load(&p, 3);
-    EXPECT(total(&p).memory_read_lines, 3);
-    EXPECT(total(&p).level[1].reads, 6);
-    EXPECT(total(&p).level[1].read_misses, 3);
-    EXPECT(total(&p).level[1].clean_fills, 3);
-    EXPECT(total(&p).level[0].write_backs, 2);
-    EXPECT(total(&p).level[1].writes, 2);
-    EXPECT(total(&p).memory_written_lines, 0);
-    release(&p);
 }
 
 /* Three lines stay in L1 and L2 together forever; were L2 non-inclusive, three lines would not fit into two ways. */
@@ -150,155 +210,7 @@ static void a_line_taken_unread_leaves_the_exclusive_level_outside(void)
     release(&p);
 }
 
-/* ---- writes ---- */
-
-static void a_write_through_level_stays_clean(void)
-{
-    struct sim_machine m = two_levels(1, 4, SIM_NONINCLUSIVE);
-    struct pair p;
-
-    m.level[0].is_write_through = true;
-    p = build(&m);
-    store(&p, 1); /* fetched, then written on */
-    store(&p, 1); /* a hit, written on */
-    load(&p, 2);  /* 1 leaves, clean */
-    EXPECT(total(&p).level[0].write_backs, 0);
-    EXPECT(total(&p).level[1].reads, 2);
-    EXPECT(total(&p).level[1].writes, 2);
-    EXPECT(total(&p).level[1].write_misses, 0);
-    release(&p);
-}
-
-static void stores_through_the_last_level_reach_memory_one_by_one(void)
-{
-    struct sim_machine m = { .n_levels = 1, .level = { level("lru", 1, 2) } };
-    struct pair p;
-
-    m.level[0].is_write_through = true;
-    p = build(&m);
-    store(&p, 1);
-    touch(&p, SIM_STORE, 1, 2 * LINE);
-    EXPECT(total(&p).memory_stores, 3);
-    EXPECT(total(&p).memory_store_bytes, 4 + 2 * LINE);
-    EXPECT(total(&p).memory_written_lines, 0);
-    release(&p);
-}
-
-static void without_allocation_a_missing_store_goes_past(void)
-{
-    struct sim_machine m = two_levels(2, 4, SIM_NONINCLUSIVE);
-    struct pair p;
-
-    m.level[0].no_write_allocate = true;
-    p = build(&m);
-    store(&p, 1);
-    EXPECT(total(&p).level[0].write_misses, 1);
-    EXPECT(total(&p).level[1].writes, 1);
-    EXPECT(total(&p).level[1].write_misses, 1);
-    EXPECT(total(&p).level[1].reads, 0);
-    EXPECT(total(&p).memory_read_lines, 1); /* L2 allocates, and 4 bytes are not the whole line */
-    EXPECT(misses(&p, 1), true);
-    store(&p, 1); /* a hit now: dirtied here */
-    EXPECT(total(&p).level[1].writes, 1);
-    release(&p);
-}
-
-static void a_store_of_a_whole_line_need_not_fetch_it(void)
-{
-    struct sim_machine m = two_levels(4, 8, SIM_NONINCLUSIVE);
-    struct pair p;
-
-    m.level[0].no_full_store_fetch = true;
-    p = build(&m);
-    touch(&p, SIM_STORE, 1, LINE);
-    EXPECT(total(&p).level[1].reads, 0);
-    touch(&p, SIM_STORE, 2, LINE - 1);
-    EXPECT(total(&p).level[1].reads, 1);
-    touch(&p, SIM_STORE, 3, LINE + 1); /* all of line 3, a byte of line 4 */
-    EXPECT(total(&p).level[1].reads, 2);
-    release(&p);
-}
-
-/*
- * Four stores into line 1 wait in the only buffer until line 2 wants the buffer; a load of 2 has line 2 written, then
- * read.
- */
-static void non_temporal_stores_combine(void)
-{
-    struct sim_machine m = two_levels(4, 8, SIM_NONINCLUSIVE);
-    struct pair p;
-
-    m.combining_buffers = 1;
-    p = build(&m);
-    for (unsigned i = 0; i < 4; i++)
-        touch(&p, SIM_STORE_NT, 1, 16);
-    EXPECT(total(&p).memory_written_lines, 0);
-    touch(&p, SIM_STORE_NT, 2, 16);
-    EXPECT(total(&p).memory_written_lines, 1);
-    EXPECT(total(&p).level[0].writes, 0);
-    load(&p, 2);
-    EXPECT(total(&p).memory_written_lines, 2);
-    EXPECT(total(&p).memory_read_lines, 1);
-    EXPECT(total(&p).nt_stores, 5);
-    EXPECT(total(&p).stores, 5);
-    release(&p);
-}
-
-/* The dirty copy goes into the buffer: one line is written in the end, by the flush, and nothing by the caches. */
-static void a_non_temporal_store_takes_the_line_out_of_the_caches(void)
-{
-    struct sim_machine m = two_levels(4, 8, SIM_NONINCLUSIVE);
-    struct pair p;
-
-    m.combining_buffers = 2;
-    p = build(&m);
-    store(&p, 1);
-    touch(&p, SIM_STORE_NT, 1, 16);
-    flush(&p);
-    EXPECT(total(&p).memory_written_lines, 1);
-    EXPECT(total(&p).level[0].write_backs, 0);
-    EXPECT(misses(&p, 1), true);
-    EXPECT(total(&p).memory_read_lines, 2);
-    release(&p);
-}
-
-static void without_buffers_a_non_temporal_store_is_a_store(void)
-{
-    struct sim_machine m = two_levels(4, 8, SIM_NONINCLUSIVE);
-    struct pair p = build(&m);
-
-    touch(&p, SIM_STORE_NT, 1, 16);
-    EXPECT(total(&p).level[0].writes, 1);
-    EXPECT(total(&p).nt_stores, 1);
-    touch(&p, SIM_PREFETCH, 2, 16); /* and a prefetch instruction is nothing */
-    EXPECT(total(&p).software_prefetches, 1);
-    EXPECT(misses(&p, 2), true);
-    release(&p);
-}
-
 /* ---- classes ---- */
-
-/*
- * Two direct-mapped sets; the fully associative cache holds two lines, here latest first. 0: new, {0}. 2: new, {2 0}.
- * 0: still there, so sets are to blame: conflict, {0 2}. 1: new, {1 0}. 4: new, {4 1}. 0: gone there too: capacity.
- */
-static void every_miss_has_one_of_three_reasons(void)
-{
-    static const uint64_t lines[] = { 0, 2, 0, 1, 4, 0 };
-    struct sim_machine m = { .n_levels = 1, .level = { level("lru", 2, 1) } };
-    struct pair p;
-
-    m.level[0].is_classified = true;
-    p = build(&m);
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        load(&p, lines[i]);
-    EXPECT(total(&p).level[0].read_misses, 6);
-    EXPECT(total(&p).level[0].compulsory_misses, 4);
-    EXPECT(total(&p).level[0].capacity_misses, 1);
-    EXPECT(total(&p).level[0].conflict_misses, 1);
-    CU_ASSERT(!sim_hierarchy_error(p.h));
-    release(&p);
-}
 
 /* Enough lines to make the table grow several times, held against stack distances. */
 static void the_shadow_holds_the_lines_used_last(void)
@@ -344,148 +256,7 @@ static void the_shadow_refreshes_and_gives_up_lines(void)
     sim_shadow_free(s);
 }
 
-/* ---- prefetching ---- */
-
-/* The counts of the prefetcher at a place of the first level. */
-static struct sim_prefetch_counts prefetcher(const struct pair *p, size_t place)
-{
-    return sim_stats_prefetcher(sim_hierarchy_stats(p->h), 0, place);
-}
-
-static struct sim_machine prefetching(uint32_t n_ways, enum sim_prefetch_kind kind, uint8_t degree, uint8_t distance)
-{
-    struct sim_machine m = { .n_levels = 1, .level = { level("lru", 1, n_ways) } };
-
-    m.level[0].prefetch[0] = (struct sim_prefetch){ .kind = (uint8_t)kind, .degree = degree, .distance = distance };
-    return m;
-}
-
-/* 0 misses and asks for 1, whose first use asks for 2, and so on; the second use of 1 asks for nothing. */
-static void next_line_runs_ahead_by_one(void)
-{
-    struct sim_machine m = prefetching(16, SIM_PREFETCH_NEXT_LINE, 1, 0);
-    struct pair p = build(&m);
-
-    for (uint64_t line = 0; line < 4; line++)
-        load(&p, line);
-    load(&p, 1);
-    EXPECT(total(&p).level[0].read_misses, 1);
-    EXPECT(total(&p).level[0].prefetch_fills, 4);
-    EXPECT(total(&p).level[0].useful_prefetches, 3);
-    EXPECT(prefetcher(&p, 0).asked, 4); /* the line behind line 1 is already there at the second use of line 1 */
-    EXPECT(prefetcher(&p, 0).brought, 4);
-    EXPECT(prefetcher(&p, 0).useful, 3);
-    EXPECT(total(&p).memory_read_lines, 5);
-    load(&p, 63); /* the next line is in the next 4 KiB */
-    EXPECT(total(&p).level[0].prefetch_fills, 4);
-    release(&p);
-}
-
-/* One line: the prefetched line replaces the loaded line, and is replaced unused. */
-static void prefetches_may_be_useless(void)
-{
-    struct sim_machine m = prefetching(1, SIM_PREFETCH_NEXT_LINE, 1, 0);
-    struct pair p = build(&m);
-
-    load(&p, 0);
-    load(&p, 5);
-    EXPECT(total(&p).level[0].prefetch_fills, 2);
-    EXPECT(total(&p).level[0].useless_prefetches, 1);
-    EXPECT(total(&p).level[0].useful_prefetches, 0);
-    release(&p);
-}
-
-/* 10 enters the block, 11 gives the direction, 12 asks for 13 and 14, 13 for 15 and 16, 14 only for 17 and 18: four
- * ahead. Then downwards from 50: 49, 48 asks for 47 and 46. */
-static void streams_run_ahead_in_either_direction(void)
-{
-    struct sim_machine m = prefetching(64, SIM_PREFETCH_STREAM, 2, 4);
-    struct pair p = build(&m);
-
-    load(&p, 10);
-    load(&p, 11);
-    EXPECT(total(&p).level[0].prefetch_fills, 0);
-    load(&p, 12);
-    EXPECT(total(&p).level[0].prefetch_fills, 2);
-    load(&p, 13);
-    EXPECT(total(&p).level[0].prefetch_fills, 4);
-    load(&p, 14);
-    EXPECT(total(&p).level[0].prefetch_fills, 6);
-    load(&p, 15);
-    EXPECT(total(&p).level[0].prefetch_fills, 7); /* 19: four ahead; 20 would be five */
-    load(&p, 50 + 64);
-    load(&p, 49 + 64);
-    load(&p, 48 + 64);
-    EXPECT(total(&p).level[0].prefetch_fills, 9);
-    EXPECT(misses(&p, 47 + 64), false);
-    release(&p);
-}
-
-/* 0, 10, 20, 30: the third difference of 10 asks for 40, and 40 then for 50. A repeated line changes nothing. */
-static void strides_are_found_per_tag(void)
-{
-    struct sim_machine m = prefetching(64, SIM_PREFETCH_STRIDE, 1, 1);
-    struct pair p = build(&m);
-
-    load(&p, 0);
-    load(&p, 10);
-    load(&p, 20);
-    load(&p, 20);
-    EXPECT(total(&p).level[0].prefetch_fills, 0);
-    load(&p, 30);
-    EXPECT(total(&p).level[0].prefetch_fills, 1);
-    EXPECT(misses(&p, 40), false);
-    EXPECT(total(&p).level[0].prefetch_fills, 2);
-    EXPECT(misses(&p, 60), true); /* a difference of 20 */
-    EXPECT(total(&p).level[0].prefetch_fills, 2);
-    release(&p);
-}
-
-static void software_prefetches_are_no_loads(void)
-{
-    struct sim_machine m = two_levels(4, 8, SIM_NONINCLUSIVE);
-    struct pair p;
-
-    m.has_software_prefetch = true;
-    p = build(&m);
-    touch(&p, SIM_PREFETCH, 1, 64);
-    touch(&p, SIM_PREFETCH, 1, 64);
-    EXPECT(total(&p).level[0].reads, 0);
-    EXPECT(total(&p).level[0].prefetch_fills, 1);
-    EXPECT(prefetcher(&p, SIM_SOFTWARE_PREFETCHER).asked, 2);
-    EXPECT(prefetcher(&p, SIM_SOFTWARE_PREFETCHER).brought, 1);
-    EXPECT(total(&p).level[1].reads, 1);
-    EXPECT(total(&p).loads, 0);
-    EXPECT(misses(&p, 1), false);
-    EXPECT(total(&p).level[1].load_misses, 0);
-    EXPECT(total(&p).level[0].useful_prefetches, 1);
-    release(&p);
-}
-
 /* ---- pages ---- */
-
-/* Pages 0 1 2 0 1: two entries, so the first TLB misses all five; the second TLB holds four pages and misses three. */
-static void pages_go_through_both_tlbs(void)
-{
-    struct sim_machine m = two_levels(4, 8, SIM_NONINCLUSIVE);
-    struct pair p;
-
-    m.n_tlbs = 2;
-    m.tlb[0] = (struct sim_tlb){ .n_entries = 2, .n_ways = 2 };
-    m.tlb[1] = (struct sim_tlb){ .n_entries = 4, .n_ways = 4 };
-    p = build(&m);
-    for (uint64_t i = 0; i < 5; i++) {
-        load(&p, i % 3 * 64);
-        load(&p, i % 3 * 64 + 1);
-    }
-    EXPECT(total(&p).tlb[0].uses, 10);
-    EXPECT(total(&p).tlb[0].misses, 5);
-    EXPECT(total(&p).tlb[1].uses, 5);
-    EXPECT(total(&p).tlb[1].misses, 3);
-    touch(&p, SIM_LOAD, 63, 2 * LINE); /* pages 0 and 1 */
-    EXPECT(total(&p).tlb[0].uses, 12);
-    release(&p);
-}
 
 /* Lines of 64 bytes hold entries of 8 pages: of pages 0 to 8 two lines in each of two tables, 0 again none. */
 static void walks_read_page_tables(void)
@@ -594,22 +365,6 @@ static void at_hits_a_lone_prefetcher_stays_in_its_block(void)
     }
 }
 
-/* Lines come in no order and train nothing. Hits then ask for two lines each, and both lines come. */
-static void at_hits_a_lone_prefetcher_asks_for_all_its_lines(void)
-{
-    static const uint64_t lines[] = { 3, 0, 4, 1, 2, 0, 1, 2, 3, 4 };
-    struct sim_machine m = { .n_levels = 1, .level = { level("lru", 64, 4) } };
-    struct pair p;
-
-    m.level[0].prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STRIDE, .degree = 2, .train = 2 };
-    p = build(&m);
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        load(&p, lines[i]);
-    EXPECT(misses(&p, 6), false);
-    EXPECT(misses(&p, 5), false);
-    release(&p);
-}
-
 /*
  * The purpose of the victim L3: 2 MiB beyond L2 come from L3 in the second pass, and no line is in both. Prefetchers
  * would fetch beyond the end of the pass; walks read page tables.
@@ -646,32 +401,13 @@ static void the_real_parts_catch_what_leaves_l2(void)
 }
 
 static const struct test_case cases[] = {
-    { "at hits a lone prefetcher asks for all its lines", at_hits_a_lone_prefetcher_asks_for_all_its_lines },
+    { "machines do what was worked by hand", machines_do_what_was_worked_by_hand },
     { "at hits a lone prefetcher stays in its block", at_hits_a_lone_prefetcher_stays_in_its_block },
-    { "an inclusive level takes its victims out of those inside",
-      an_inclusive_level_takes_its_victims_out_of_those_inside },
-    { "dirty copies inside leave with the victim", dirty_copies_inside_leave_with_the_victim },
-    { "a victim under way is still inside", a_victim_under_way_is_still_inside },
-    { "an exclusive level holds what left the one inside", an_exclusive_level_holds_what_left_the_one_inside },
     { "an exclusive pair holds as much as both", an_exclusive_pair_holds_as_much_as_both },
     { "a line taken unread leaves the exclusive level outside",
       a_line_taken_unread_leaves_the_exclusive_level_outside },
-    { "a write-through level stays clean", a_write_through_level_stays_clean },
-    { "stores through the last level reach memory one by one", stores_through_the_last_level_reach_memory_one_by_one },
-    { "without allocation a missing store goes past", without_allocation_a_missing_store_goes_past },
-    { "a store of a whole line need not fetch it", a_store_of_a_whole_line_need_not_fetch_it },
-    { "non-temporal stores combine", non_temporal_stores_combine },
-    { "a non-temporal store takes the line out of the caches", a_non_temporal_store_takes_the_line_out_of_the_caches },
-    { "without buffers a non-temporal store is a store", without_buffers_a_non_temporal_store_is_a_store },
-    { "every miss has one of three reasons", every_miss_has_one_of_three_reasons },
     { "the shadow holds the lines used last", the_shadow_holds_the_lines_used_last },
     { "the shadow refreshes and gives up lines", the_shadow_refreshes_and_gives_up_lines },
-    { "next line runs ahead by one", next_line_runs_ahead_by_one },
-    { "prefetches may be useless", prefetches_may_be_useless },
-    { "streams run ahead in either direction", streams_run_ahead_in_either_direction },
-    { "strides are found per tag", strides_are_found_per_tag },
-    { "software prefetches are no loads", software_prefetches_are_no_loads },
-    { "pages go through both TLBs", pages_go_through_both_tlbs },
     { "walks read page tables", walks_read_page_tables },
     { "no two pages share a frame", no_two_pages_share_a_frame },
     { "slices fold the line number", slices_fold_the_line_number },
