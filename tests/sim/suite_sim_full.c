@@ -13,21 +13,11 @@
 #include "sim/analysis/stackdist.h"
 #include "tests/rng.h"
 #include "tests/sim/sim_pair.h"
+#include "tests/sim/worked.h"
 
 /* ---- worked by hand ---- */
 
-#define LRU(sets, ways, ...)                                                                                           \
-    {                                                                                                                  \
-        .policy = "lru", .n_sets = sets, .n_ways = ways, .line_bytes = LINE, __VA_ARGS__                               \
-    }
-#define TWO(l1_ways, l2_ways, ...) .n_levels = 2, .level = { LRU(1, l1_ways, ), LRU(1, l2_ways, __VA_ARGS__) }
-
-/* A machine, and accesses with the counts after the accesses: sim_pair.h describes the words. */
-static const struct {
-    const char *name;
-    struct sim_machine machine;
-    const char *words;
-} worked[] = {
+static const struct worked worked[] = {
     /* A and B fill L2, whose LRU line is A even after L1 hits on A, unseen by L2. C throws A out of both. */
     { "an inclusive level takes its victims out of those inside",
       { TWO(4, 2, .inclusion = SIM_INCLUSIVE) },
@@ -47,8 +37,8 @@ static const struct {
       { TWO(1, 1, .inclusion = SIM_INCLUSIVE) },
       "s1 l2 L1.write_backs=0 L1.back_invalidations=1 L2.write_backs=1" },
     /*
-     * L1 of one line. A: memory. B: memory, A to L2. A: from L2, B to L2. Store A. B: from L2, A to L2 as a write-back. A:
-     * from L2, still dirty, B to L2. C: memory, A to L2 as a write-back again. Memory gave A, B and C once each.
+     * L1 of one line. A: memory. B: memory, A to L2. A: from L2, B to L2. Store A. B: from L2, A to L2 as a write-back.
+     * A: from L2, still dirty, B to L2. C: memory, A to L2 as a write-back again. Memory gave A, B and C once each.
      */
     { "an exclusive level holds what left the one inside",
       { TWO(1, 2, .inclusion = SIM_EXCLUSIVE) },
@@ -59,7 +49,7 @@ static const struct {
       { .n_levels = 2, .level = { LRU(1, 1, .is_write_through = true), LRU(1, 4, ) } },
       "s1 s1 l2 L1.write_backs=0 L2.reads=2 L2.writes=2 L2.write_misses=0" },
     { "stores through the last level reach memory one by one",
-      { .n_levels = 1, .level = { LRU(1, 2, .is_write_through = true) } },
+      { ONE(1, 2, .is_write_through = true) },
       "s1 s1x128 memory_stores=3 memory_store_bytes=132 memory_written_lines=0" },
     /* L2 allocates, and 4 bytes are not the whole line. The last store hits, and makes the line dirty in L1. */
     { "without allocation a missing store goes past",
@@ -70,8 +60,8 @@ static const struct {
       { .n_levels = 2, .level = { LRU(1, 4, .no_full_store_fetch = true), LRU(1, 8, ) } },
       "s1x64 L2.reads=0 s2x63 L2.reads=1 s3x65 L2.reads=2" },
     /*
-     * Four stores into line 1 wait in the only buffer until line 2 wants the buffer; a load of 2 has line 2 written, then
-     * read.
+     * Four stores into line 1 wait in the only buffer until line 2 wants the buffer; a load of 2 has line 2 written,
+     * then read.
      */
     { "non-temporal stores combine",
       { TWO(4, 8, ), .combining_buffers = 1 },
@@ -86,42 +76,39 @@ static const struct {
       { TWO(4, 8, ) },
       "n1 L1.writes=1 nt_stores=1 p2 software_prefetches=1 m2" },
     /*
-     * Two direct-mapped sets; the fully associative cache holds two lines, here latest first. 0: new, {0}. 2: new, {2 0}.
-     * 0: still there, so sets are to blame: conflict, {0 2}. 1: new, {1 0}. 4: new, {4 1}. 0: gone there too: capacity.
+     * Two direct-mapped sets; the fully associative cache holds two lines, here latest first. 0: new, {0}. 2: new, {2
+     * 0}. 0: still there, so sets are to blame: conflict, {0 2}. 1: new, {1 0}. 4: new, {4 1}. 0: gone there too:
+     * capacity.
      */
     { "every miss has one of three reasons",
-      { .n_levels = 1, .level = { LRU(2, 1, .is_classified = true) } },
+      { ONE(2, 1, .is_classified = true) },
       "l0 l2 l0 l1 l4 l0 L1.read_misses=6 L1.compulsory_misses=4 L1.capacity_misses=1 L1.conflict_misses=1" },
     /*
      * 0 misses and asks for 1, whose first use asks for 2, and so on; at the second use of 1 the line behind is already
      * there. The line behind 63 is in the next 4 KiB.
      */
     { "next line runs ahead by one",
-      { .n_levels = 1,
-        .level = { LRU(1, 16, .prefetch = { { .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1, .distance = 0 } }) } },
+      { ONE(1, 16, .prefetch = { { .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1, .distance = 0 } }) },
       "l0 l1 l2 l3 l1 L1.read_misses=1 L1.prefetch_fills=4 L1.useful_prefetches=3 prefetcher.asked=4 "
       "prefetcher.brought=4 prefetcher.useful=3 memory_read_lines=5 l63 L1.prefetch_fills=4" },
     /* One line: the prefetched line replaces the loaded line, and is replaced unused. */
     { "prefetches may be useless",
-      { .n_levels = 1,
-        .level = { LRU(1, 1, .prefetch = { { .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1, .distance = 0 } }) } },
+      { ONE(1, 1, .prefetch = { { .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1, .distance = 0 } }) },
       "l0 l5 L1.prefetch_fills=2 L1.useless_prefetches=1 L1.useful_prefetches=0" },
     /*
      * 10 enters the block, 11 gives the direction, 12 asks for 13 and 14, 13 for 15 and 16, 14 for 17 and 18, 15 for 19
      * alone: 20 would be five ahead. Then downwards from 114: 113, 112 asks for 111 and 110.
      */
     { "streams run ahead in either direction",
-      { .n_levels = 1,
-        .level = { LRU(1, 64, .prefetch = { { .kind = SIM_PREFETCH_STREAM, .degree = 2, .distance = 4 } }) } },
+      { ONE(1, 64, .prefetch = { { .kind = SIM_PREFETCH_STREAM, .degree = 2, .distance = 4 } }) },
       "l10 l11 L1.prefetch_fills=0 l12 L1.prefetch_fills=2 l13 L1.prefetch_fills=4 l14 L1.prefetch_fills=6 "
       "l15 L1.prefetch_fills=7 l114 l113 l112 L1.prefetch_fills=9 h111" },
     /*
-     * 0, 10, 20, 30: the third difference of 10 asks for 40, and 40 then for 50. A repeated line changes nothing, and the
-     * difference of 20 asks for nothing.
+     * 0, 10, 20, 30: the third difference of 10 asks for 40, and 40 then for 50. A repeated line changes nothing, and
+     * the difference of 20 asks for nothing.
      */
     { "strides are found per tag",
-      { .n_levels = 1,
-        .level = { LRU(1, 64, .prefetch = { { .kind = SIM_PREFETCH_STRIDE, .degree = 1, .distance = 1 } }) } },
+      { ONE(1, 64, .prefetch = { { .kind = SIM_PREFETCH_STRIDE, .degree = 1, .distance = 1 } }) },
       "l0 l10 l20 l20 L1.prefetch_fills=0 l30 L1.prefetch_fills=1 h40 L1.prefetch_fills=2 m60 "
       "L1.prefetch_fills=2" },
     { "software prefetches are no loads",
@@ -129,8 +116,8 @@ static const struct {
       "p1x64 p1x64 L1.reads=0 L1.prefetch_fills=1 software.asked=2 software.brought=1 L2.reads=1 loads=0 h1 "
       "L2.load_misses=0 L1.useful_prefetches=1" },
     /*
-     * Pages 0 1 2 0 1: two entries, so the first TLB misses all five; the second TLB holds four pages and misses three. The
-     * last load has bytes of pages 0 and 1.
+     * Pages 0 1 2 0 1: two entries, so the first TLB misses all five; the second TLB holds four pages and misses three.
+     * The last load has bytes of pages 0 and 1.
      */
     { "pages go through both TLBs",
       { TWO(4, 8, ), .n_tlbs = 2, .tlb = { { .n_entries = 2, .n_ways = 2 }, { .n_entries = 4, .n_ways = 4 } } },
@@ -138,19 +125,13 @@ static const struct {
       "tlb1.uses=12" },
     /* Lines come in no order and train nothing. Hits then ask for two lines each, and both lines come. */
     { "at hits a lone prefetcher asks for all its lines",
-      { .n_levels = 1,
-        .level = { LRU(64, 4, .prefetch = { { .kind = SIM_PREFETCH_STRIDE, .degree = 2, .train = 2 } }) } },
+      { ONE(64, 4, .prefetch = { { .kind = SIM_PREFETCH_STRIDE, .degree = 2, .train = 2 } }) },
       "l3 l0 l4 l1 l2 l0 l1 l2 l3 l4 h6 h5" },
 };
 
 static void machines_do_what_was_worked_by_hand(void)
 {
-    for (size_t i = 0; i < COUNT(worked); i++) {
-        struct pair p = build(&worked[i].machine);
-
-        play(&p, worked[i].name, worked[i].words);
-        release(&p);
-    }
+    worked_try(worked, COUNT(worked), &sim_engine_full);
 }
 
 /* ---- inclusion ---- */
