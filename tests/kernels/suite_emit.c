@@ -60,6 +60,46 @@ static void close_tensors(struct tensors *t)
         kbuffer_release(&t->memory[i]);
 }
 
+/* A kernel and arguments: run_<name> runs the compiled code, emit_<name> emits the accesses. */
+#define RECORD(name, record)                                                                                           \
+    struct name##_case {                                                                                               \
+        const struct record *of;                                                                                       \
+        struct record##_args a;                                                                                        \
+    };                                                                                                                 \
+                                                                                                                       \
+    static void run_##name(void *args)                                                                                 \
+    {                                                                                                                  \
+        struct name##_case *c = args;                                                                                  \
+                                                                                                                       \
+        c->of->fn(c->of, &c->a);                                                                                       \
+    }                                                                                                                  \
+                                                                                                                       \
+    static void emit_##name(void *args, struct sim_sink *sink)                                                         \
+    {                                                                                                                  \
+        struct name##_case *c = args;                                                                                  \
+                                                                                                                       \
+        c->of->emit(c->of, &c->a, sink);                                                                               \
+    }
+
+/* A function of arguments. */
+#define FUNCTION(name)                                                                                                 \
+    static void run_##name(void *args)                                                                                 \
+    {                                                                                                                  \
+        logged_conv_##name(args);                                                                                      \
+    }                                                                                                                  \
+                                                                                                                       \
+    static void emit_##name(void *args, struct sim_sink *sink)                                                         \
+    {                                                                                                                  \
+        conv_##name##_emit(args, sink);                                                                                \
+    }
+
+RECORD(small, conv_small)
+RECORD(direct, conv_direct)
+RECORD(windows, conv_pack_windows)
+FUNCTION(im2col)
+FUNCTION(pack_matrix)
+FUNCTION(pack_filters)
+
 struct ukr_case {
     const struct conv_ukr *u;
     struct conv_ukr_args a;
@@ -247,28 +287,9 @@ static void micro_kernels_touch_what_they_emit(void)
     }
 }
 
-struct small_case {
-    const struct conv_small *s;
-    struct conv_small_args a;
-};
-
-static void run_small(void *args)
-{
-    struct small_case *c = args;
-
-    c->s->fn(c->s, &c->a);
-}
-
-static void emit_small(void *args, struct sim_sink *sink)
-{
-    struct small_case *c = args;
-
-    c->s->emit(c->s, &c->a, sink);
-}
-
 static void check_small(const struct conv_small *s)
 {
-    struct small_case c = { .s = s };
+    struct small_case c = { .of = s };
     struct conv_small_args *a = &c.a;
     struct tensors t;
 
@@ -296,30 +317,11 @@ static void small_kernels_touch_what_they_emit(void)
     }
 }
 
-struct direct_case {
-    const struct conv_direct *d;
-    struct conv_direct_args a;
-};
-
-static void run_direct(void *args)
-{
-    struct direct_case *c = args;
-
-    c->d->fn(c->d, &c->a);
-}
-
-static void emit_direct(void *args, struct sim_sink *sink)
-{
-    struct direct_case *c = args;
-
-    c->d->emit(c->d, &c->a, sink);
-}
-
 /* Some rows of all filters of an image. */
 static void check_direct(const struct conv_direct *d, const struct conv_problem *p)
 {
     struct direct_case c = {
-        .d = d,
+        .of = d,
         .a = { .p = p,
                .group_channels = conv_group_channels(p),
                .group_filters = conv_group_filters(p),
@@ -354,28 +356,9 @@ static void direct_kernels_touch_what_they_emit(void)
     }
 }
 
-struct windows_case {
-    const struct conv_pack_windows *pack;
-    struct conv_pack_windows_args a;
-};
-
-static void run_windows(void *args)
-{
-    struct windows_case *c = args;
-
-    c->pack->fn(c->pack, &c->a);
-}
-
-static void emit_windows(void *args, struct sim_sink *sink)
-{
-    struct windows_case *c = args;
-
-    c->pack->emit(c->pack, &c->a, sink);
-}
-
 static void check_windows(const struct conv_pack_windows *pack, const struct conv_problem *p, size_t width)
 {
-    struct windows_case c = { .pack = pack,
+    struct windows_case c = { .of = pack,
                               .a = { .p = p, .n_c = p->c, .width = width, .live_win = kcheck_random_live(width) } };
     size_t n_in = p->c * p->h * p->w, n_panel;
     struct tensors t;
@@ -406,16 +389,6 @@ static void window_packing_touches_what_it_emits(void)
     }
 }
 
-static void run_im2col(void *args)
-{
-    logged_conv_im2col(args);
-}
-
-static void emit_im2col(void *args, struct sim_sink *sink)
-{
-    conv_im2col_emit(args, sink);
-}
-
 static void im2col_touches_what_it_emits(void)
 {
     for (unsigned round = 0; round < test_rounds(100); round++) {
@@ -431,26 +404,6 @@ static void im2col_touches_what_it_emits(void)
     }
 }
 
-static void run_matrix(void *args)
-{
-    logged_conv_pack_matrix(args);
-}
-
-static void emit_matrix(void *args, struct sim_sink *sink)
-{
-    conv_pack_matrix_emit(args, sink);
-}
-
-static void run_filters(void *args)
-{
-    logged_conv_pack_filters(args);
-}
-
-static void emit_filters(void *args, struct sim_sink *sink)
-{
-    conv_pack_filters_emit(args, sink);
-}
-
 static void panel_packing_touches_what_it_emits(void)
 {
     for (unsigned round = 0; round < test_rounds(150); round++) {
@@ -464,8 +417,8 @@ static void panel_packing_touches_what_it_emits(void)
 
         m.matrix = f.filter = t.at[0].addr;
         m.panels = f.panels = t.at[1].addr;
-        check_emission("pack_matrix", run_matrix, emit_matrix, &m, t.at, t.n);
-        check_emission("pack_filters", run_filters, emit_filters, &f, t.at, t.n);
+        check_emission("pack_matrix", run_pack_matrix, emit_pack_matrix, &m, t.at, t.n);
+        check_emission("pack_filters", run_pack_filters, emit_pack_filters, &f, t.at, t.n);
         close_tensors(&t);
     }
 }
