@@ -167,7 +167,7 @@ static bool survives_copy(FILE *in, enum sim_trace_format format, const struct o
 
     if (!copy || fseek(in, 0, SEEK_SET))
         exit(1);
-    sim_trace_init(&t, copy, SIM_TRACE_BINARY);
+    sim_trace_init_as(&t, copy, SIM_TRACE_BINARY);
     small = read_trace(in, format, SMALL_BLOCK_BYTES, sim_trace_sink(&t));
     if (!same_outcome(whole, &small) && !strstr(small.why, "too long"))
         return complain("small blocks change the trace", small.why);

@@ -688,7 +688,7 @@ static int set_up_whole(qemu_plugin_id_t id, const struct arguments *a, const ch
     watcher.maps_fd = a->maps ? move_up(atoi(a->maps)) : -1;
     if (a->notes)
         open_notes(atoi(a->notes));
-    sim_trace_init(&watcher.region.trace, watcher.region.trace_file, SIM_TRACE_BINARY);
+    sim_trace_init_as(&watcher.region.trace, watcher.region.trace_file, SIM_TRACE_BINARY);
     if (watch_stream_new(&watcher.region.stream, NULL, NULL, 0, sim_trace_sink(&watcher.region.trace)))
         return complain("out of memory", "");
     watcher.executed = watch_stream_executed(watcher.region.stream);

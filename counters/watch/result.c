@@ -84,7 +84,7 @@ int watch_region_open(struct watch_region *r, const struct watch_files *f, const
         r->trace_file = fopen(f->trace, "wb");
         if (!r->trace_file)
             return sim_fail(why, -EINVAL, "%s: %s", strerror(errno), f->trace);
-        sim_trace_init(&r->trace, r->trace_file, SIM_TRACE_BINARY);
+        sim_trace_init_as(&r->trace, r->trace_file, SIM_TRACE_BINARY);
     }
     err = watch_stream_new(&r->stream, &m, rule, n_rules, r->trace_file ? sim_trace_sink(&r->trace) : NULL);
     return err ? sim_fail(why, err, "out of memory") : 0;

@@ -109,7 +109,12 @@ static void reuse_access(void *ctx, const struct sim_access *a)
         r->err = count_use(r, line_at(&t, i, r->line_shift), a->tag);
 }
 
-int sim_reuse_new(struct sim_reuse **out, uint32_t line_bytes, unsigned n_tags)
+int sim_reuse_new(struct sim_reuse **out, uint32_t line_bytes)
+{
+    return sim_reuse_new_tags(out, line_bytes, SIM_USUAL_TAGS);
+}
+
+int sim_reuse_new_tags(struct sim_reuse **out, uint32_t line_bytes, unsigned n_tags)
 {
     struct sim_reuse *r;
     unsigned shift;

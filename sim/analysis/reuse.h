@@ -26,11 +26,11 @@ enum { SIM_ALL_TAGS = SIM_MAX_TAGS }; /* as a tag: the sum over all */
 
 struct sim_reuse; /* not thread-safe; distinct objects are independent */
 
-/*
- * For tags below n_tags; memory grows with n_tags. Returns 0; -EINVAL if line_bytes is not a power of two, or n_tags is
- * not from 1 to SIM_MAX_TAGS; -ENOMEM.
- */
-int sim_reuse_new(struct sim_reuse **r, uint32_t line_bytes, unsigned n_tags);
+/* For the usual tags. 0, -EINVAL if line_bytes is not a power of two, or -ENOMEM. */
+int sim_reuse_new(struct sim_reuse **r, uint32_t line_bytes);
+
+/* For tags below n_tags, 1 to SIM_MAX_TAGS, else -EINVAL; memory grows with n_tags. */
+int sim_reuse_new_tags(struct sim_reuse **r, uint32_t line_bytes, unsigned n_tags);
 void sim_reuse_free(struct sim_reuse *r); /* NULL is fine */
 struct sim_sink *sim_reuse_sink(struct sim_reuse *r);
 int sim_reuse_error(const struct sim_reuse *r); /* 0 or -ENOMEM: the counts are incomplete */

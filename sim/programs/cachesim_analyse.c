@@ -103,7 +103,7 @@ static int analyse(struct cachesim_session *s,
                    void (*print)(const struct sim_reuse *r, const struct cachesim_options *o), draw_fn draw)
 {
     struct sim_reuse *r;
-    int err = sim_reuse_new(&r, s->options.line_bytes, s->n_tags);
+    int err = sim_reuse_new_tags(&r, s->options.line_bytes, s->n_tags);
 
     if (err)
         return cachesim_fail(s, CACHESIM_BAD_INPUT, "cannot analyse", strerror(-err));

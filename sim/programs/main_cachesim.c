@@ -185,7 +185,7 @@ static int convert(struct cachesim_session *s)
     err = cachesim_file_open(&file, o->convert_to);
     if (err)
         return cachesim_fail(s, CACHESIM_BAD_OUTPUT, name, strerror(-err));
-    sim_trace_init(&t, file.out, o->convert_format);
+    sim_trace_init_as(&t, file.out, o->convert_format);
     s->sink = sim_trace_sink(&t);
     s->sink_error = &t.err;
     err = cachesim_run_passes(s);

@@ -153,7 +153,7 @@ static void write_access(void *ctx, const struct sim_access *a)
         write_line(t, a);
 }
 
-void sim_trace_init(struct sim_trace *t, FILE *out, enum sim_trace_format format)
+void sim_trace_init_as(struct sim_trace *t, FILE *out, enum sim_trace_format format)
 {
     uint8_t header[SIM_BINARY_HEADER_BYTES];
 
@@ -163,6 +163,11 @@ void sim_trace_init(struct sim_trace *t, FILE *out, enum sim_trace_format format
     errno = 0;
     if (format == SIM_TRACE_BINARY)
         write_bytes(t, header, sim_binary_put_header(header));
+}
+
+void sim_trace_init(struct sim_trace *t, FILE *out)
+{
+    sim_trace_init_as(t, out, SIM_TRACE_TEXT);
 }
 
 struct sim_sink *sim_trace_sink(struct sim_trace *t)

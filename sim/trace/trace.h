@@ -67,7 +67,8 @@ struct sim_trace {
     struct sim_run pending; /* binary: accesses that may grow into a record; count 0: none */
 };
 
-void sim_trace_init(struct sim_trace *t, FILE *out, enum sim_trace_format format);
+void sim_trace_init(struct sim_trace *t, FILE *out); /* text */
+void sim_trace_init_as(struct sim_trace *t, FILE *out, enum sim_trace_format format);
 struct sim_sink *sim_trace_sink(struct sim_trace *t);
 int sim_trace_close(struct sim_trace *t);
 

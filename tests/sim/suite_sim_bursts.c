@@ -240,7 +240,7 @@ static void traces_are_written_in_the_order_of_the_burst(void)
     struct sim_trace t;
 
     CU_ASSERT_FATAL(out != NULL);
-    sim_trace_init(&t, out, SIM_TRACE_TEXT);
+    sim_trace_init(&t, out);
     sim_emit(sim_trace_sink(&t), run, 2, 2);
     CU_ASSERT(!sim_trace_close(&t));
     fclose(out);
@@ -257,7 +257,7 @@ static void a_trace_that_cannot_be_written_says_so(void)
         test_skip("no /dev/full here");
         return;
     }
-    sim_trace_init(&t, out, SIM_TRACE_TEXT);
+    sim_trace_init(&t, out);
     sim_emit(sim_trace_sink(&t), &run, 1, 1);
     CU_ASSERT_EQUAL(sim_trace_close(&t), -ENOSPC);
     fclose(out);

@@ -129,7 +129,7 @@ static void distances_and_curves_agree_with_looking_back(void)
         struct sim_reuse *r;
         bool agrees;
 
-        CU_ASSERT_FATAL(!sim_reuse_new(&r, line_bytes, SIM_MAX_TAGS));
+        CU_ASSERT_FATAL(!sim_reuse_new_tags(&r, line_bytes, SIM_MAX_TAGS));
         make_stream(&s, sim_reuse_sink(r), line_bytes);
         CU_ASSERT_EQUAL(sim_reuse_error(r), 0);
         agrees = reuse_agrees(&s, r);
@@ -148,7 +148,7 @@ static void a_worked_example_holds(void)
     struct sim_mrc_point p;
     size_t n = 0;
 
-    CU_ASSERT_FATAL(!sim_reuse_new(&r, 64, SIM_USUAL_TAGS));
+    CU_ASSERT_FATAL(!sim_reuse_new(&r, 64));
     for (size_t i = 0; i < COUNT(order); i++)
         sim_emit(sim_reuse_sink(r), &(struct sim_run){ .addr = order[i], .count = 1, .access_bytes = 4, .tag = 3 }, 1,
                  1);
@@ -260,10 +260,10 @@ static void bad_sizes_are_refused(void)
     struct sim_reuse *r;
     struct sim_wss *w;
 
-    CU_ASSERT_EQUAL(sim_reuse_new(&r, 0, SIM_USUAL_TAGS), -EINVAL);
-    CU_ASSERT_EQUAL(sim_reuse_new(&r, 48, SIM_USUAL_TAGS), -EINVAL);
-    CU_ASSERT_EQUAL(sim_reuse_new(&r, 64, 0), -EINVAL);
-    CU_ASSERT_EQUAL(sim_reuse_new(&r, 64, SIM_MAX_TAGS + 1), -EINVAL);
+    CU_ASSERT_EQUAL(sim_reuse_new(&r, 0), -EINVAL);
+    CU_ASSERT_EQUAL(sim_reuse_new(&r, 48), -EINVAL);
+    CU_ASSERT_EQUAL(sim_reuse_new_tags(&r, 64, 0), -EINVAL);
+    CU_ASSERT_EQUAL(sim_reuse_new_tags(&r, 64, SIM_MAX_TAGS + 1), -EINVAL);
     CU_ASSERT_PTR_NULL(r);
     CU_ASSERT_EQUAL(sim_wss_new(&w, 3, 10, note_window, NULL), -EINVAL);
     CU_ASSERT_EQUAL(sim_wss_new(&w, 64, 0, note_window, NULL), -EINVAL);

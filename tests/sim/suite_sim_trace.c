@@ -233,7 +233,7 @@ static void binary_traces_are_as_documented(void)
             !strcmp(text, "0:1000:8:0:0 1:ff8:8:0:0 0:7f:32:1:2 0:bf:32:1:2 0:ff:32:1:2 0:100:32:1:2 2:ff8:8:0:0 "),
         "read %s (%s)", text, h.why);
     CU_ASSERT_FATAL(out != NULL);
-    sim_trace_init(&t, out, SIM_TRACE_BINARY);
+    sim_trace_init_as(&t, out, SIM_TRACE_BINARY);
     sim_emit(sim_trace_sink(&t), run, COUNT(run), 1);
     CU_ASSERT(!sim_trace_close(&t));
     fclose(out);
@@ -373,7 +373,7 @@ static FILE *write_all(const struct heard *h, enum sim_trace_format format)
     struct sim_trace t;
 
     CU_ASSERT_FATAL(f != NULL);
-    sim_trace_init(&t, f, format);
+    sim_trace_init_as(&t, f, format);
     for (size_t i = 0; i < h->n; i++) {
         const struct sim_access *a = &h->access[i];
         struct sim_run r = {
