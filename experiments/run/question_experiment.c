@@ -203,8 +203,8 @@ static int prepare_job(struct session *s)
 }
 
 /*
- * Chooses between exact and sampled replays, and whether misses are classified. The choice follows from model and machine
- * alone, so that every computer chooses alike.
+ * Chooses between exact and sampled replays, and classes of misses or none. Model and machine alone decide: every computer
+ * chooses alike.
  */
 static int settle_sampling(struct session *s)
 {

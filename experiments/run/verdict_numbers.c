@@ -140,7 +140,7 @@ double verdict_estimate(const struct exp_verdict *v, const struct exp_verdict_va
     return 1 / verdict_to_reference(v, x, cycles);
 }
 
-/* Returns the relative half width of the cycles of one side, over the layers that both sides have. */
+/* Returns the relative half width of a side's cycles, over the layers with cycles of both sides. */
 static double cycles_spread(const struct exp_verdict *v, const struct exp_verdict_variant *x,
                             const struct exp_verdict_variant *of)
 {

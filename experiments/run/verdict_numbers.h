@@ -76,10 +76,10 @@ double verdict_estimate(const struct exp_verdict *v, const struct exp_verdict_va
  */
 struct exp_ratio verdict_by_cycles(const struct exp_verdict *v, const struct exp_verdict_variant *x);
 
-/* Tells whether an interval holds 1, so that neither side is known to be faster; false without an interval. */
+/* Tells whether an interval holds 1: neither side is known to be faster. False without an interval. */
 bool verdict_is_open(const struct exp_ratio *r);
 
-/* Returns the smallest share of the accesses that a replay simulated, in percent; 100: all counts are exact. */
+/* Returns the smallest simulated share of a replay's accesses, in percent; 100: all counts are exact. */
 double verdict_sampled_percent(const struct exp_verdict *v);
 
 /* Returns the variant with the greatest measured speed-up; NULL without times. */

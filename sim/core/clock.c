@@ -254,8 +254,6 @@ double sim_cycles_sum(const struct sim_cycles *c)
     return sum;
 }
 
-}
-
 void sim_cycles_add(struct sim_cycles *sum, const struct sim_cycles *c)
 {
     assert(sum && c);
