@@ -14,7 +14,7 @@ const char *exp_sampled_name(enum exp_sampled q)
     static const char *const names[EXP_N_SAMPLED] = {
         [EXP_SAMPLED_CYCLES] = "cycles",
         [EXP_SAMPLED_L1_LINES] = "lines into L1",
-        [EXP_SAMPLED_DEMAND] = "of these, by demand",
+        [EXP_SAMPLED_DEMAND] = "lines into L1 by demand",
         [EXP_SAMPLED_L1_MISSES] = "L1 load misses",
         [EXP_SAMPLED_L2_LINES] = "lines into L2",
         [EXP_SAMPLED_L2_MISSES] = "L2 load misses",

@@ -127,6 +127,10 @@ bool exp_replay_is_long(const struct sim_machine *m, const struct exp_model *mod
 /* Estimates the seconds of one multiply-add in the machine's simulation on one thread of a usual computer. */
 double exp_replay_mac_seconds(const struct exp_setup *s);
 
+/* Takes the quantities with intervals from a replay through the machine; has_cycles: the replay has cycles. */
+void exp_replay_quantities(double of[EXP_N_SAMPLED], const struct sim_machine *m, const struct exp_simulated *s,
+                           bool has_cycles);
+
 /* The streams of an experiment, one by one, as exp_replay_batch gives them to threads. Internal to this room. */
 
 /* Returns a step's multiply-adds in the machine's shape, and its work for a clock: work[] as of conv_replay. */

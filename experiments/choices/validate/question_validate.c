@@ -18,7 +18,7 @@
 #include "experiments/choices/validate/validate.h"
 
 struct options {
-    const char *counts, *model, *layers, *machine, *algos, *results, *commit;
+    const char *counts, *model, *layers, *machine, *algos, *results, *commit, *sample;
     unsigned cache, jobs, more;
 };
 
@@ -35,6 +35,8 @@ struct session {
     struct exp_agreement_report report;
     struct exp_validate_machine machine;
     struct exp_validate_cycles cycles; /* once the tables are written */
+    struct exp_sampling sampling;      /* exact: samples are not judged */
+    struct exp_validate_samples samples;
     struct exp_results results;
     char what[512];
     struct exp_why why;
@@ -124,8 +126,11 @@ static int prepare(void *session)
 {
     struct session *s = session;
     const struct options *o = &s->options;
-    int err = exp_counts_read(&s->counts, o->counts, &s->why);
+    int err = exp_sampling_read(&s->sampling, o->sample, &s->why);
 
+    if (!err && s->sampling.mode == EXP_SAMPLING_AUTO)
+        s->sampling.mode = EXP_SAMPLING_ALWAYS;
+    err = err ? err : exp_counts_read(&s->counts, o->counts, &s->why);
     err = err ? err : select_algos(s);
     err = err ? err : read_models(s);
     err = err ? err : set_up(s);
@@ -206,6 +211,11 @@ static int add_model(struct session *s, const struct exp_model *model, struct ex
     }
     if (!err && !s->machine.n_cost)
         s->machine.cost_percent = exp_validate_cost_percent(&e, &s->machine.n_cost);
+    if (!err && s->sampling.mode != EXP_SAMPLING_EXACT) {
+        s->setup.sampling = s->sampling;
+        err = exp_validate_sample(&s->samples, &e, cache_of(s), s->options.jobs, progress, &s->why);
+        s->setup.sampling.mode = EXP_SAMPLING_EXACT;
+    }
     for (size_t i = 0; i < e.n_cases && !err; i++)
         exp_point_simulate(&s->points.point[first + i], &s->setup, &e.cases[i]);
     exp_experiment_release(&e);
@@ -265,6 +275,8 @@ static int print_verdict(const void *session, FILE *out)
     fprintf(out, "\n");
     exp_validate_targets_print(&s->report, out);
     exp_validate_cycles_print(&s->report, &s->machine, out);
+    if (s->samples.n)
+        exp_validate_sampled_print(&s->samples, out);
     return 0;
 }
 
@@ -276,6 +288,8 @@ static int write_tables(void *session)
     s->cycles = exp_validate_cycles_of(&s->report, &s->machine);
     err = err ? err : exp_validate_targets_write(&s->report, &s->results.dir, &s->why);
     err = err ? err : exp_validate_cycles_write(&s->report, &s->machine, &s->cycles, &s->results.dir, &s->why);
+    if (!err && s->samples.n)
+        err = exp_validate_sampled_write(&s->samples, &s->results.dir, &s->why);
     if (!err)
         exp_agreement_print(&s->report, stdout);
     return err;
@@ -297,6 +311,7 @@ static void fill_screen(const void *session, struct exp_screen *screen)
                      *s->counts.cpu ? s->counts.cpu : "an unnamed CPU", s->setup.machine.name,
                      exp_cache_state_name(cache_of(s)), s->points.n);
     exp_validate_fill_screen(&s->report, &s->cycles, &s->setup, screen);
+    exp_validate_sampled_note(&s->samples, screen);
     exp_screen_open(screen, "%s/verdict.txt, cycles.csv", s->results.path);
     exp_screen_next(screen, "make validate COUNTS=results/host/vgg16", "counts of make experiment");
     exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
@@ -306,6 +321,7 @@ static void release(void *session)
 {
     struct session *s = session;
 
+    free(s->samples.row);
     exp_points_release(&s->points);
     exp_setup_release(&s->setup);
     exp_counts_release(&s->counts);
@@ -328,6 +344,9 @@ static const struct exp_option options[] = {
     EXP_TEXT("ALGO", "of @algos@; comma-separated (default: those that the folder has)", algos, ""),
     EXP_WORD("CACHE", "which of the counts, and how they are replayed: cold (default), warm, network", cache, 0, "cold",
              "warm", "network"),
+    EXP_TEXT("SAMPLE",
+             "judges sampled replays beside the exact replays, too: auto, or a target such as 1%; default: exact, none",
+             sample, "exact"),
     EXP_REPLAY_JOBS_OPTION,
     EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS",
@@ -353,7 +372,7 @@ const struct exp_question question_validate = {
     .models_at = offsetof(struct session, models),
     .machine_at = offsetof(struct session, setup.machine),
     .tables = { &exp_plans_table, &exp_counts_table, &exp_points_table, &exp_agreement_table,
-                &exp_validate_targets_table, &exp_validate_cycles_table },
+                &exp_validate_targets_table, &exp_validate_cycles_table, &exp_validate_sampled_table },
     .prepare = prepare,
     .prepares_from_files = true,
     .work = work,

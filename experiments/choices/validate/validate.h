@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "experiments/base/error.h"
+#include "experiments/base/progress.h"
 #include "experiments/base/screen.h"
 #include "experiments/bench/case/cycles.h"
 #include "experiments/choices/choice.h"
@@ -52,6 +53,36 @@ struct exp_validate_cycles exp_validate_cycles_of(const struct exp_agreement_rep
 void exp_validate_cycles_print(const struct exp_agreement_report *r, const struct exp_validate_machine *of, FILE *out);
 int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct exp_validate_machine *of,
                               const struct exp_validate_cycles *c, const struct exp_outdir *dir, struct exp_why *why);
+
+/* ---- sampled.c ---- */
+
+/* An exact count beside its estimate. The texts belong to the experiment and to programs. */
+struct exp_validate_sampled_row {
+    const char *model, *layer, *algo, *view, *quantity;
+    size_t q; /* enum exp_sampled */
+    bool is_machine;
+    double exact, sampled, pm, share_percent;
+};
+
+struct exp_validate_samples {
+    struct exp_validate_sampled_row *row; /* [n], owned */
+    size_t n;
+    size_t n_streams, n_sampled;
+};
+
+/*
+ * Replays an experiment with exact counts again, sampled as its setup says, and adds the rows; the exact counts stay.
+ * Returns as exp_replay_all.
+ */
+int exp_validate_sample(struct exp_validate_samples *s, struct exp_experiment *e, enum exp_cache_state cache,
+                        unsigned n_threads, struct exp_progress *progress, struct exp_why *why);
+
+/* Write sampled.csv, print the table, and note the cycles on the screen. */
+int exp_validate_sampled_write(const struct exp_validate_samples *s, const struct exp_outdir *dir, struct exp_why *why);
+void exp_validate_sampled_print(const struct exp_validate_samples *s, FILE *out);
+void exp_validate_sampled_note(const struct exp_validate_samples *s, struct exp_screen *screen);
+
+extern const struct rec_table exp_validate_sampled_table;
 
 /* ---- rivals.c ---- */
 
