@@ -186,6 +186,26 @@ static bool is_apart(struct exp_ratio a, struct exp_ratio b)
     return a.high < b.low || b.high < a.low;
 }
 
+/* Returns 1 ns over the time of n layers, with the interval of the rounds of a side. */
+static struct exp_ratio rate_of(const struct exp_rank_pair *layer, size_t n, bool is_b)
+{
+    struct exp_pair *pair = exp_new(n, sizeof *pair);
+    struct exp_ratio r;
+
+    for (size_t i = 0; i < n; i++)
+        pair[i] = is_b ? (struct exp_pair){ NULL, layer[i].b, layer[i].n_b }
+                       : (struct exp_pair){ NULL, layer[i].a, layer[i].n_a };
+    r = exp_ratio_of(pair, n);
+    free(pair);
+    return r;
+}
+
+static void set_rates(struct exp_compare_cell *x, const struct exp_rank_pair *layer, size_t n)
+{
+    x->rate_a = rate_of(layer, n, false);
+    x->rate_b = rate_of(layer, n, true);
+}
+
 static void add_layers(struct exp_two_runs *c, const struct pair *pairs, const struct exp_compare_metric *m)
 {
     for (const struct pair *p = pairs; p < pairs + c->n_pairs; p++) {
@@ -196,12 +216,16 @@ static void add_layers(struct exp_two_runs *c, const struct pair *pairs, const s
                                       .a = p->a->of[m->measure].number,
                                       .b = p->b->of[m->measure].number,
                                       .p = (double)NAN,
-                                      .p_adjusted = (double)NAN };
+                                      .p_adjusted = (double)NAN,
+                                      .rate_a = exp_ratio_none(),
+                                      .rate_b = exp_ratio_none() };
 
-        if (m->kind == EXP_COMPARE_TIME)
+        if (m->kind == EXP_COMPARE_TIME) {
             x.p = exp_rank_test(p->rounds.a, p->rounds.n_a, p->rounds.b, p->rounds.n_b);
-        else if (m->kind == EXP_COMPARE_RATIO)
+            set_rates(&x, &p->rounds, 1);
+        } else if (m->kind == EXP_COMPARE_RATIO) {
             x.is_certain = is_apart(measure_speedup(p->a->of), measure_speedup(p->b->of));
+        }
         add(c, x);
     }
 }
@@ -209,19 +233,18 @@ static void add_layers(struct exp_two_runs *c, const struct pair *pairs, const s
 /* ---- the model ---- */
 
 /* Tests the sum over an algorithm's layers. */
-static double test_model(const struct exp_two_runs *c, const struct pair *pairs, const char *algo)
+static void test_model(const struct exp_two_runs *c, const struct pair *pairs, struct exp_compare_cell *x)
 {
     struct exp_rank_pair *layer = exp_new(c->n_pairs, sizeof *layer);
     size_t n = 0;
-    double value;
 
     for (size_t i = 0; i < c->n_pairs; i++) {
-        if (!strcmp(pairs[i].a->algo, algo))
+        if (!strcmp(pairs[i].a->algo, x->algo))
             layer[n++] = pairs[i].rounds;
     }
-    value = exp_rank_test_sum(layer, n);
+    x->p = exp_rank_test_sum(layer, n);
+    set_rates(x, layer, n);
     free(layer);
-    return value;
 }
 
 /* Returns an algorithm's speed-up over the model; all NaN if model.csv lacks the algorithm. */
@@ -274,13 +297,15 @@ static void add_model(struct exp_two_runs *c, const struct pair *pairs, const st
                                       .algo = exp_algo_at(k)->name,
                                       .metric = m,
                                       .p = (double)NAN,
-                                      .p_adjusted = (double)NAN };
+                                      .p_adjusted = (double)NAN,
+                                      .rate_a = exp_ratio_none(),
+                                      .rate_b = exp_ratio_none() };
 
         if (!has_algo(c, pairs, x.algo))
             continue;
         sum_up(c, pairs, &x);
         if (m->kind == EXP_COMPARE_TIME && !isnan(x.a) && !isnan(x.b))
-            x.p = test_model(c, pairs, x.algo);
+            test_model(c, pairs, &x);
         add(c, x);
     }
 }

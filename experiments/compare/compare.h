@@ -17,6 +17,7 @@
 #include "experiments/base/outdir.h"
 #include "experiments/base/record.h"
 #include "experiments/base/screen.h"
+#include "experiments/base/stats.h"
 #include "experiments/bench/measure/measure.h"
 #include "experiments/show/page.h"
 
@@ -56,9 +57,10 @@ struct exp_compare_cell {
     const char *layer, *algo;
     const struct exp_compare_metric *metric;
     double a, b;
-    double change_percent; /* of TIME: of the speed, above 0 is faster; else of the number. NaN if A is 0 */
-    double p, p_adjusted;  /* of TIME; NaN without rounds */
-    bool is_certain;       /* EXACT: always; TIME: p_adjusted below 0.05; RATIO: the intervals do not overlap */
+    double change_percent;           /* of TIME: of the speed, above 0 is faster; else of the number. NaN if A is 0 */
+    double p, p_adjusted;            /* of TIME; NaN without rounds */
+    struct exp_ratio rate_a, rate_b; /* of TIME: 1 ns over the time, with the interval of the rounds; else unknown */
+    bool is_certain; /* EXACT: always; TIME: p_adjusted below 0.05; RATIO: the intervals do not overlap */
     const char *metric_name, *b_is, *why_no_p;
 };
 
@@ -179,6 +181,20 @@ struct exp_compare_tally exp_compare_tally(const struct exp_two_runs *c, const s
 /* Adds a line for each met condition. */
 void exp_compare_say_met(const struct exp_two_runs *c, const struct exp_compare_conditions *q,
                          struct exp_screen *screen);
+
+/* ---- the chart (chart.c) ---- */
+
+/* The largest number of layers with a section of their own on the page. */
+enum { EXP_COMPARE_SECTIONS = 100 };
+
+/* Draws the bars of A and B, by layer and algorithm: times, else the first metric of a headline that both runs have. */
+void exp_compare_chart(struct exp_page_writer *w, const struct exp_two_runs *c);
+
+/* Says which algorithm differs most between A and B in a layer, and by how much. */
+void exp_compare_say_layer(const struct exp_two_runs *c, uint64_t index, char *text, size_t bytes);
+
+/* Returns the id of the section about a layer; NULL for a layer after the first EXP_COMPARE_SECTIONS. */
+const char *exp_compare_section(const struct exp_two_runs *c, uint64_t index, char *text, size_t bytes);
 
 /* ---- the screen (screen.c) ---- */
 

@@ -340,7 +340,7 @@ size_t exp_compare_print(const struct exp_two_runs *c, const struct exp_compare_
 /* ---- pages ---- */
 
 static const struct exp_page_field fields[] = {
-    { .column = "layer" },
+    { .column = "layer", .is_link = true },
     { .column = "algo", .title = "algorithm", .say = exp_page_algo_title },
     { .column = "metric" },
     { .column = "b_is", .title = "B is" },
@@ -357,15 +357,45 @@ struct page {
     const char *headline;
     const struct exp_outdir *dir;
     struct exp_page_csv table;
+    char id[64]; /* of the section that a row leads to */
 };
 
-/* Writes the rows of compare.csv about the model, or about layers; rows and cells have one order. */
-static void write_rows(struct exp_page_writer *w, const struct page *p, bool of_model, const char *caption)
+static bool is_of_model(const struct exp_compare_cell *x, uint64_t index)
+{
+    (void)index;
+    return is_model(x);
+}
+
+static bool is_of_layers(const struct exp_compare_cell *x, uint64_t index)
+{
+    (void)index;
+    return !is_model(x);
+}
+
+static bool is_of_layer(const struct exp_compare_cell *x, uint64_t index)
+{
+    return x->index == index;
+}
+
+/* Returns the section of a row's layer. */
+static const char *section_of_row(const void *page, size_t row)
+{
+    const struct page *p = page;
+
+    if (!p->c->cell[row].index)
+        return NULL;
+    return exp_compare_section(p->c, p->c->cell[row].index, ((struct page *)p)->id, sizeof p->id);
+}
+
+/* Writes the rows of compare.csv about some cells; rows and cells have one order. */
+static void write_rows(struct exp_page_writer *w, const struct page *p,
+                       bool (*is)(const struct exp_compare_cell *x, uint64_t index), uint64_t index,
+                       const char *caption)
 {
     size_t *row = exp_new(p->c->n, sizeof *row), n = 0;
 
     for (size_t i = 0; i < p->c->n && i < p->table.table.n_rows; i++) {
-        if (is_model(&p->c->cell[i]) == of_model)
+        if (is(&p->c->cell[i], index))
             row[n++] = i;
     }
     exp_page_extract_write(w, &(struct exp_page_extract){ .csv = &p->table,
@@ -374,6 +404,8 @@ static void write_rows(struct exp_page_writer *w, const struct page *p, bool of_
                                                           .n_fields = sizeof fields / sizeof fields[0],
                                                           .row = row,
                                                           .n_rows = n,
+                                                          .target = section_of_row,
+                                                          .ctx = p,
                                                           .is_long = true });
     free(row);
 }
@@ -390,6 +422,31 @@ static void say_answer(struct exp_page_writer *w, const struct page *p)
     free(text);
 }
 
+static void write_section(struct exp_page_writer *w, const struct page *p, const struct exp_compare_cell *first)
+{
+    char id[64], summary[200];
+
+    if (!exp_compare_section(p->c, first->index, id, sizeof id))
+        return;
+    exp_compare_say_layer(p->c, first->index, summary, sizeof summary);
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_DETAIL, id, first->layer, summary });
+    write_rows(w, p, is_of_layer, first->index, first->layer);
+    exp_page_close(w);
+}
+
+/* Writes a section for each layer; the cells of the first metric have all layers in order. */
+static void write_sections(struct exp_page_writer *w, const struct page *p)
+{
+    uint64_t last = 0;
+
+    for (size_t i = 0; i < p->c->n; i++) {
+        if (p->c->cell[i].index > last) {
+            last = p->c->cell[i].index;
+            write_section(w, p, &p->c->cell[i]);
+        }
+    }
+}
+
 static void write_chapter(struct exp_page_writer *w, const struct page *p)
 {
     const struct exp_page_folder folder = { .path = p->dir->path };
@@ -397,13 +454,17 @@ static void write_chapter(struct exp_page_writer *w, const struct page *p)
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_CHAPTER, "compare", "Two runs", NULL });
     exp_page_say(w, EXP_PAGE_PARAGRAPH, "A is %s, B is %s.", p->c->a.path, p->c->b.path);
     exp_page_text(w, EXP_PAGE_ANSWER, p->headline);
+    exp_compare_chart(w, p->c);
     say_answer(w, p);
     exp_page_folder_figure(w, &folder, "compare_layers");
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, "model", "The whole model", NULL });
-    write_rows(w, p, true, "Sums over the layers that both runs have");
+    write_rows(w, p, is_of_model, 0, "Sums over the layers that both runs have");
     exp_page_close(w);
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, "compared-layers", "Layer by layer", NULL });
-    write_rows(w, p, false, "Each layer, algorithm and metric");
+    write_rows(w, p, is_of_layers, 0, "Each layer, algorithm and metric");
+    exp_page_close(w);
+    exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, "pages", "Each layer by itself", NULL });
+    write_sections(w, p);
     exp_page_close(w);
     exp_page_close(w);
 }

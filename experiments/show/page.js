@@ -81,12 +81,12 @@ const makeLarger = figure => {
 };
 // A chart of bars: views in time, rate and speed-up, a choice of algorithms, an order, values under the pointer, and a click that opens the layer.
 const svgNS = 'http://www.w3.org/2000/svg';
-const short = x => x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x >= 0.1 ? x.toFixed(2) : x >= 0.0005 ? x.toFixed(3) : x.toExponential(1);
+const short = x => x >= 1e4 ? x.toFixed(0).replace(/\B(?=(\d{3})+$)/g, '\u202f') : x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x >= 0.1 ? x.toFixed(2) : x >= 0.0005 ? x.toFixed(3) : x.toExponential(1);
 const tip = document.createElement('div');
 tip.id = 'tip';
 tip.hidden = true;
 const makeChart = figure => {
-  const unit = figure.dataset.unit, rateUnit = figure.dataset.rate, roof = Number(figure.dataset.roof);
+  const unit = figure.dataset.unit, over = figure.dataset.over ?? 'Base', means = figure.dataset.means ?? 'as fast as Base', rateUnit = figure.dataset.rate, roof = Number(figure.dataset.roof);
   const groups = [...figure.querySelectorAll('.group')], partNames = Object.fromEntries([...figure.querySelectorAll('.parts li')].map(l => [l.dataset.p, l.textContent]));
   const read = text => (text ?? '').split(',').map(t => t === '' ? NaN : Number(t));
   const bars = [...figure.querySelectorAll('.bar')].map(row => {
@@ -96,7 +96,13 @@ const makeChart = figure => {
       time: { value, low, high, unit, mark: simulated }, rate: { value: rate, low: work / high, high: work / low, unit: rateUnit, mark: NaN },
       times: { value: times, low: timesLow, high: timesHigh, unit: '\u00d7', mark: NaN } } };
   });
-  let view = 'time';
+  // Sliders choose a point, a combination of settings, and the switch shows one of the point's numbers.
+  const lists = [...figure.querySelectorAll('.points li')].map(item => [...item.children].map(c => c.textContent)), [keys = [], names = [], units = [], ...points] = lists;
+  let view = lists.length ? 'm0' : 'time', point = 0;
+  for (const bar of lists.length ? bars : []) names.forEach((name, i) => {
+    const all = read(bar.row.dataset[`m${i}`]);
+    bar.views[`m${i}`] = { all, unit: units[i], get value() { return all[point]; } };
+  });
   const add = (bar, name, to) => {
     const shape = document.createElementNS(svgNS, name);
     for (const [key, x] of Object.entries(to)) shape.setAttribute(key, x);
@@ -106,7 +112,7 @@ const makeChart = figure => {
     const shown = bars.filter(b => b.svg && !b.row.classList.contains('off'));
     // A bar of more than three times Base's largest is cut, so that one slow algorithm does not hide the others.
     const mostOf = total => {
-      const its = shown.filter(b => b.total === total), largest = of => Math.max(0, ...of.map(b => b.views[view]).map(v => Math.max(v.value || 0, v.high || 0, v.mark <= 2 * v.value ? v.mark : 0)));
+      const its = shown.filter(b => b.total === total), largest = of => Math.max(0, ...of.map(b => b.views[view]).map(v => Math.max(v.value || 0, v.high || 0, v.mark <= 2 * v.value ? v.mark : 0, ...(v.all ?? []).map(x => x || 0))));
       const base = view === 'time' ? largest(its.filter(b => b.row.dataset.a === 'base')) : 0;
       return Math.max(Math.min(largest(its), 3 * base || Infinity), view === 'rate' && roof || 0, view === 'times' ? 1 : 0);
     };
@@ -129,12 +135,14 @@ const makeChart = figure => {
       if (line > 0) add(bar, 'line', { class: 'roof', y1: 0, y2: height, x1: at(line), x2: at(line) });
     }
   };
+  const setting = () => point < 0 ? 'this combination was not simulated' : keys.map((key, k) => `${key}=${points[point][k]}`).join(' ');
   const say = bar => {
     const { time, rate, times } = bar.views, range = v => v.high > v.low ? ` [${short(v.low)}, ${short(v.high)}]` : '';
     const lines = [`${bar.row.parentNode.querySelector('h5').firstChild.textContent.trim()}: ${bar.row.firstElementChild.textContent}`];
+    if (lists.length) return lines.concat(setting(), names.map((name, i) => `${name}: ${bar.views[`m${i}`].value >= 0 ? `${short(bar.views[`m${i}`].value)} ${units[i]}` : 'not available'}`)).join('\n');
     if (!(time.value > 0)) return lines.concat(bar.row.querySelector('small').textContent || 'not available').join('\n');
     lines.push(`${short(time.value)} ${unit}${range(time)}`);
-    if (times.value > 0) lines.push(`${short(times.value)}\u00d7 as fast as Base${range(times)}`);
+    if (times.value > 0) lines.push(`${short(times.value)}\u00d7 ${means}${range(times)}`);
     if (rate.value > 0) lines.push(`${short(rate.value)} ${rateUnit}${roof > 0 ? `, ${(100 * rate.value / roof).toFixed(0)} % of ${short(roof)} (${figure.dataset.top})` : ''}`);
     const parts = bar.parts.map((part, i) => [part, partNames[i]]).filter(p => p[0] >= 0.01).sort((a, b) => b[0] - a[0]);
     if (parts.length) lines.push(parts.map(([part, name]) => `${name} ${(100 * part).toFixed(0)} %`).join(', '));
@@ -151,7 +159,7 @@ const makeChart = figure => {
     button.addEventListener('click', () => {
       view = name;
       [...button.parentNode.children].forEach(b => b.setAttribute('aria-pressed', b === button));
-      roofSaid.textContent = name === 'rate' && roof > 0 ? `dashed: ${short(roof)} ${rateUnit}, ${figure.dataset.top}` : name === 'times' ? 'dashed: as fast as Base' : '';
+      roofSaid.textContent = name === 'rate' && roof > 0 ? `dashed: ${short(roof)} ${rateUnit}, ${figure.dataset.top}` : name === 'times' ? `dashed: ${means}` : '';
       draw();
     });
     return button;
@@ -165,7 +173,26 @@ const makeChart = figure => {
     return label;
   };
   const views = document.createElement('span'), roofSaid = document.createElement('span');
-  views.append(pick('time', unit), pick('rate', rateUnit), pick('times', '\u00d7 Base'));
+  if (lists.length) views.append(...names.map((name, i) => pick(`m${i}`, name)));
+  else views.append(pick('time', unit), pick('rate', rateUnit), pick('times', `\u00d7 ${over}`));
+  const chosen = keys.map(() => 0), settings = keys.map((key, k) => [...new Set(points.map(p => p[k]))]), sliders = document.createElement('div');
+  sliders.className = 'choose sliders';
+  keys.forEach((key, k) => {
+    const label = document.createElement('label'), slider = document.createElement('input'), said = document.createElement('output');
+    if (settings[k].length < 2) return;
+    Object.assign(slider, { type: 'range', min: 0, max: settings[k].length - 1, step: 1, value: 0 });
+    const look = () => { said.textContent = settings[k][slider.value] || 'as in the file'; slider.setAttribute('aria-valuetext', said.textContent); };
+    slider.addEventListener('input', () => {
+      chosen[k] = Number(slider.value);
+      point = points.findIndex(p => p.every((value, i) => value === settings[i][chosen[i]]));
+      look();
+      roofSaid.textContent = point < 0 ? setting() : '';
+      draw();
+    });
+    look();
+    label.append(`${key} `, slider, said);
+    sliders.append(label);
+  });
   const saves = g => Number(g.dataset.saves) || 0, layers = groups.filter(g => !g.matches('.total')), after = layers.at(-1)?.nextSibling;
   const sort = tick([`sort by ${figure.dataset.order}`], false, is => {
     const order = is ? [...layers].sort((a, b) => saves(b) - saves(a)) : layers;
@@ -175,7 +202,7 @@ const makeChart = figure => {
   const many = figure.querySelector('.minor') ? [tick([`all ${layers.length}`], false, is => figure.classList.toggle('few', !is))] : [];
   figure.classList.toggle('few', many.length > 0);
   choose.append(views, ...layers.length > 1 ? [sort] : [], ...many, roofSaid);
-  figure.querySelector('h4').after(choose);
+  figure.querySelector('h4').after(...keys.length ? [sliders] : [], choose);
   for (const item of figure.querySelectorAll('.algos li')) item.append(tick([...item.childNodes], true, is => {
     bars.filter(b => b.row.dataset.a === item.dataset.a).forEach(b => b.row.classList.toggle('off', !is));
     draw();
@@ -183,6 +210,7 @@ const makeChart = figure => {
   for (const bar of bars) {
     bar.row.addEventListener('pointermove', event => {
       tip.hidden = false;
+      tip.style.left = '0';
       tip.textContent = say(bar);
       tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 6))}px`;
       tip.style.top = `${event.clientY + 18 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 12 : event.clientY + 18}px`;

@@ -45,8 +45,11 @@ const struct exp_page_bar *exp_page_bars_find(const struct exp_page_bar_group *g
 
 void exp_page_bars_release(struct exp_page_bars *c)
 {
-    for (size_t i = 0; i < c->n_groups; i++)
+    for (size_t i = 0; i < c->n_groups; i++) {
+        for (size_t k = 0; k < c->group[i].n_bars; k++)
+            free(c->group[i].bar[k].at);
         free(c->group[i].bar);
+    }
     free(c->group);
     c->group = NULL;
     c->n_groups = 0;
@@ -54,15 +57,25 @@ void exp_page_bars_release(struct exp_page_bars *c)
 
 /* ---- sizes ---- */
 
+/* Returns the length that shows a bar at all points. */
+static double largest_point(const struct exp_page_bars *c, const struct exp_page_bar *b)
+{
+    double most = b->value;
+
+    for (size_t i = 0; c->points && b->at && i < c->points->n_points; i++)
+        most = fmax(most, b->at[i]);
+    return most;
+}
+
 /* Returns the length that shows a group's bars, their intervals, and simulated times that are not far longer. */
-static double largest_bar(const struct exp_page_bar_group *g)
+static double largest_bar(const struct exp_page_bars *c, const struct exp_page_bar_group *g)
 {
     double most = 0;
 
     for (size_t i = 0; i < g->n_bars; i++) {
         const struct exp_page_bar *b = &g->bar[i];
 
-        most = fmax(most, fmax(b->value, b->high));
+        most = fmax(most, fmax(largest_point(c, b), b->high));
         most = fmax(most, b->simulated <= 2 * b->value ? b->simulated : 0);
     }
     return most;
@@ -82,10 +95,10 @@ static double scale_of(const struct exp_page_bars *c, bool is_total)
 
         if (g->is_total != is_total)
             continue;
-        most = fmax(most, largest_bar(g));
+        most = fmax(most, largest_bar(c, g));
         base = its ? fmax(base, its->value) : base;
     }
-    return base > 0 ? fmin(most, EXP_PAGE_BARS_OVER * base) : most;
+    return base > 0 && !c->points ? fmin(most, EXP_PAGE_BARS_OVER * base) : most;
 }
 
 static double sum_of_parts(const struct exp_page_bar *b)
@@ -116,7 +129,7 @@ static double limit_of(const struct exp_page_bars *c, size_t n_shown)
 
     for (size_t i = 0; i < c->n_groups; i++) {
         if (!c->group[i].is_total)
-            most[n++] = largest_bar(&c->group[i]);
+            most[n++] = largest_bar(c, &c->group[i]);
     }
     exp_stats_sort_up(most, n);
     if (n > n_shown)
@@ -171,6 +184,29 @@ static void put_parts_key(struct exp_page_writer *w, const struct exp_page_bars 
         fprintf(w->body, "<li data-p=%zu><i class=p%zu></i>", i, i);
         put_text(w, c->part_title[i]);
     }
+    fputs("</ul>\n", w->body);
+}
+
+static void put_list(struct exp_page_writer *w, const char *const *text, size_t n)
+{
+    fputs("<li>", w->body);
+    for (size_t i = 0; i < n; i++) {
+        fputs("<b>", w->body);
+        put_text(w, text[i]);
+        fputs("</b>", w->body);
+    }
+    fputs("</li>", w->body);
+}
+
+/* Writes the lists that sliders and switch are made of: settings, numbers, units, points. */
+static void put_points(struct exp_page_writer *w, const struct exp_page_points *p)
+{
+    fputs("<ul class=points hidden>", w->body);
+    put_list(w, p->key, p->n_keys);
+    put_list(w, p->view, p->n_views);
+    put_list(w, p->unit, p->n_views);
+    for (size_t i = 0; i < p->n_points; i++)
+        put_list(w, &p->value[i * p->n_keys], p->n_keys);
     fputs("</ul>\n", w->body);
 }
 
@@ -247,14 +283,20 @@ static void put_bar(struct exp_page_writer *w, const struct exp_page_bars *c, co
                                b->speedup.value, b->speedup.low, b->speedup.high, b->simulated };
     char text[64];
 
-    fputs("<div class=bar data-a=\"", w->body);
+    fprintf(w->body, "<div class=%s data-a=\"", b->is_pale ? "\"bar pale\"" : "bar");
     put_text(w, b->algo);
     fprintf(w->body, "\" style=\"--k:%s\"", colour_of(b->algo));
     if (b->value > 0)
         put_numbers(w->body, "v", numbers, sizeof numbers / sizeof numbers[0]);
+    for (size_t i = 0; b->at && i < c->points->n_views; i++) {
+        snprintf(text, sizeof text, "m%zu", i);
+        put_numbers(w->body, text, &b->at[i * c->points->n_points], c->points->n_points);
+    }
     if (b->value > 0 && sum_of_parts(b) > 0)
         put_numbers(w->body, "s", b->part, EXP_PAGE_BAR_PARTS);
     fputs("><b>", w->body);
+    if (b->run)
+        fprintf(w->body, "%s: ", b->run);
     put_text(w, exp_page_algo_title(b->algo));
     if (b->value > 0) {
         fprintf(w->body, "</b><svg width=100%% height=%d>", r->has_parts ? 24 : 16);
@@ -273,7 +315,7 @@ static void put_bar(struct exp_page_writer *w, const struct exp_page_bars *c, co
 static void put_group(struct exp_page_writer *w, const struct exp_page_bars *c, struct rail *r,
                       const struct exp_page_bar_group *g)
 {
-    fprintf(w->body, "<div class=\"group%s\"", g->is_total ? " total" : largest_bar(g) <= r->minor ? " minor" : "");
+    fprintf(w->body, "<div class=\"group%s\"", g->is_total ? " total" : largest_bar(c, g) <= r->minor ? " minor" : "");
     put_numbers(w->body, "saves", &g->saves, 1);
     fputs("><h5>", w->body);
     if (g->target)
@@ -294,7 +336,7 @@ static void put_groups(struct exp_page_writer *w, const struct exp_page_bars *c,
 
     for (size_t i = 0; i < c->n_groups; i++) {
         const struct exp_page_bar_group *g = &c->group[i];
-        const double its = largest_bar(g);
+        const double its = largest_bar(c, g);
 
         r.most = g->is_total ? scale_of(c, true) : most;
         if ((limit > 0 && !g->is_total && its <= limit) || !(its > 0))
@@ -319,12 +361,16 @@ void exp_page_bars_write(struct exp_page_writer *w, const struct exp_page_bars *
             c->saves_title);
     if (c->roof > 0)
         fprintf(w->body, " data-roof=\"%.4g\" data-top=\"%s\"", c->roof, c->roof_title);
+    if (c->over)
+        fprintf(w->body, " data-over=\"%s\" data-means=\"%s\"", c->over, c->means);
     fputs("><h4>", w->body);
     put_text(w, c->title);
     fputs("</h4>\n", w->body);
     put_algos(w, c);
     if (has_parts(c))
         put_parts_key(w, c);
+    if (c->points)
+        put_points(w, c->points);
     put_groups(w, c, most, limit);
     fputs("<figcaption>", w->body);
     put_text(w, c->caption);

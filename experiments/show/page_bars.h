@@ -18,12 +18,27 @@ enum { EXP_PAGE_BARS_MOST = 120, EXP_PAGE_BARS_MAIN = 20, EXP_PAGE_BARS_OVER = 3
 /* NaN: not known. */
 struct exp_page_bar {
     const char *algo;
+    const char *run; /* of several runs, the bar's run; NULL: there is one run */
+    bool is_pale;
     double value, low, high; /* in the chart's unit */
     double rate;             /* work in a unit of time */
     struct exp_ratio speedup;
     double simulated;                /* by simulation, in the chart's unit; NaN where the value is the simulation's */
     double part[EXP_PAGE_BAR_PARTS]; /* shares of the time, in any unit; all 0: not known */
     const char *why;                 /* why there is no value; NULL: there is a value, or no reason is known */
+    double *at;                      /* [n_views][n_points] of exp_page_points; NULL: no points */
+};
+
+/*
+ * Points of a chart: combinations of a few settings. A slider for each setting chooses the point, and a switch chooses
+ * one of several numbers, in place of times, rates and speed-ups. Without JavaScript the chart shows point 0 of view 0.
+ */
+struct exp_page_points {
+    const char *const *key;   /* [n_keys] names of the settings */
+    const char *const *value; /* [n_points][n_keys] */
+    const char *const *view;  /* [n_views] names of the numbers */
+    const char *const *unit;  /* [n_views] */
+    size_t n_keys, n_points, n_views;
 };
 
 struct exp_page_bar_group {
@@ -42,7 +57,9 @@ struct exp_page_bars {
     const char *saves_title; /* of the order by `saves` */
     double roof;             /* the highest possible rate; NaN: not known */
     const char *roof_title;
+    const char *over, *means; /* of speed-ups: over what, and in words; NULL: "Base", "as fast as Base" */
     const char *part_title[EXP_PAGE_BAR_PARTS]; /* NULL: there is no part */
+    const struct exp_page_points *points;       /* NULL: none */
     struct exp_page_bar_group *group;           /* [n_groups] */
     size_t n_groups;
 };

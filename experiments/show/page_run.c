@@ -260,6 +260,17 @@ static void say_alone(const struct exp_page_run *r, size_t level, char *text, si
     exp_say(text, bytes, "; by caches alone %s", times);
 }
 
+/* Says how to see other sizes: this run has one machine, and other sizes need a simulation each. */
+static void say_sizes(struct exp_page_writer *w, const struct exp_page_run *r)
+{
+    if (r->machine.n_levels)
+        exp_page_say(w, EXP_PAGE_NOTE,
+                     "Other sizes and ways: make sweep MODEL=%s MACHINE=%s VARY='L1.size=16K,32K,64K L1.ways=4,8,16' "
+                     "simulates them, and make report makes a page with a slider for each. They are not part of a run: "
+                     "counting all ways of L1 in one pass would add 31 to 65 %% to a run's simulation.",
+                     ((const struct exp_layers_row *)r->layers.row)->model, r->machine.name);
+}
+
 /* Adds misses of the chosen SConv against Base's: a card for each level of the machine as it is. */
 static void add_misses(struct exp_page_writer *w, const struct exp_page_run *r)
 {
@@ -307,6 +318,7 @@ static void write_answer(struct exp_page_writer *w, struct exp_page_run *r)
         exp_page_folder_figures(w, r->f, headlines, true);
     add_misses(w, r);
     exp_page_facts_end(w);
+    say_sizes(w, r);
 }
 
 /* ---- figures and tables ---- */

@@ -9,6 +9,7 @@
 #include "experiments/bench/course/options_shared.h"
 #include "experiments/bench/course/output.h"
 #include "experiments/bench/plugin/plugin.h"
+#include "experiments/show/page.h"
 #include "experiments/sweep/sweep.h"
 
 struct session {
@@ -172,7 +173,7 @@ const struct exp_question question_sweep = {
     .figures = { "sweep_heat", "sweep_pareto" },
     .options = options,
     .place = &(const struct exp_results_layout){ "/sweep", true, "sweep.csv", NULL },
-    .chapter = { "sweep.csv", "machines and tilings varied", NULL },
+    .chapter = { "sweep.csv", "machines and tilings varied", exp_page_sweep_write },
     EXP_SESSION_WITH_ARGV(struct session),
     EXP_RESULTS(struct session),
     .models_at = offsetof(struct session, models),

@@ -48,6 +48,11 @@ check "a run differs from itself" [ -z "$(columns "$dir/compare.csv" change_perc
 check "no time of it is certain: $(verdicts speedup)" [ "$(verdicts speedup)" = "56 open " ]
 check "its misses are equal: $(verdicts l1_misses)" [ "$(verdicts l1_misses)" = "56 equal " ]
 for figure in png svg; do check "no figure: $figure" test -s "$dir/compare_layers.$figure"; done
+check "the page has a bar of A and of B for each layer and algorithm" [ "$(grep -c '<div class="bar pale" data-a=' "$dir/compare.html") $(grep -c '<div class=bar data-a=' "$dir/compare.html")" = "56 56" ]
+check "... as SVG, with numbers" grep -q '<div class=bar data-a="sconv_ws".*data-v="1.69[0-9]*,[0-9.]*,[0-9.]*,[0-9.]*,1,[0-9.]*,[0-9.]*,".*<svg.*<rect class=k .*<span>1.70 ms' "$dir/compare.html"
+check "... that leads to the layer" grep -q '<h5><a href="#layer-1">conv1_1</a> <small>no difference' "$dir/compare.html"
+check "... which is there" grep -q '<summary><b>conv1_1</b> <span>no difference</span>.*<div class=inside id="layer-1">' "$dir/compare.html"
+check "the page is larger than 1.2 MB" [ "$(stat -c %s "$dir/compare.html")" -lt 1200000 ]
 check "the page has no figure" grep -q '<img class=plot .*data:image/svg' "$dir/compare.html"
 
 # scaled COLUMN FACTOR PATTERN TABLE: the table, with the column multiplied in rows that match
@@ -67,6 +72,7 @@ scaled measured_time_ns 1.1 ',sconv_ws,' $first/layers.csv >"$slower/layers.csv"
 compares 1 "$slower" FAIL_IF='speedup<-3%'
 says "^sconv_ws +speedup +-9.09 %  worse  p 0.0"
 says "^sconv_is +speedup +\+0.00 %  open"
+check "the page says what differs most in a layer" grep -qE '>conv1_2</a> <small>SConv WS: B has 2.6[0-9] ms more, 0.91× \[0.[0-9]*, 0.[0-9]*\]: worse' "$dir/compare.html"
 says "FAIL_IF speedup<-3%: speedup of sconv_ws, the model, went from"
 compares 0 "$slower" FAIL_IF='speedup<-10%'
 compares 0 "$slower" FAIL_IF='sconv_is.speedup<-3%,base.speedup<-3%'

@@ -238,6 +238,10 @@ if [ -z "$chromium" ]; then
 else
     page "$all"
     opens "$all/report.html" 1280
+    "${BUILD:-build}/compare" A=results/reference/clx4208/vgg16 "B=$few" "RESULTS=$work/pair" >/dev/null 2>&1
+    pair=$(echo "$work"/pair/host/compare/*/compare.html)
+    opens "$pair" 1280
+    opens "$pair" 390 --blink-settings=preferredColorScheme=0
     opens "$all/report.html" 390 --blink-settings=preferredColorScheme=0
     opens "$html" 400 --blink-settings=preferredColorScheme=0
     sed 's|</main>|<a href="#nowhere">x</a><img src="nothing.png"></main>|' "$vgg/report.html" >"$work/broken.html"

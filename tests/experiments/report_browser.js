@@ -31,7 +31,7 @@
   check('the page is as wide as the window', document.documentElement.scrollWidth <= innerWidth);
 
   /* A chart of bars: its views, algorithms, order, values under the pointer, and its way to a layer. */
-  for (const chart of all('.bars')) {
+  for (const chart of all('.bars:not(:has(.points))')) {
     const bars = [...chart.querySelectorAll('.group:not(.minor) .bar[data-v]')], first = b => parseFloat(b.dataset.v), bar = bars.filter(b => !/,,,,/.test(b.dataset.v)).reduce((a, b) => first(b) > first(a) ? b : a), [time, , , rate, times] = bar.dataset.v.split(',').map(Number);
     const shown = () => parseFloat(bar.lastElementChild.textContent), near = (a, b) => Math.abs(a / b - 1) < 0.05;
     const inside = () => [...chart.querySelectorAll('.bar:not(.off) rect.k, .bar > span')].filter(r => r.getClientRects().length > 0).every(r => { const at = r.getBoundingClientRect(), card = chart.getBoundingClientRect(); return at.left >= card.left && at.right <= card.right; });
@@ -72,6 +72,30 @@
       check('... and stand in the order of the run again', groups().every((g, i) => g === order[i]));
     }
   }
+  /* A chart with sliders: each slider changes the numbers, and the switch shows another number. */
+  for (const chart of all('.bars:has(.points)')) {
+    const sliders = [...chart.querySelectorAll('.sliders input')], bar = chart.querySelector('.bar[data-m0]'), texts = item => [...item.children].map(c => c.textContent);
+    const [keys, names, , ...points] = [...chart.querySelectorAll('.points li')].map(texts), shown = () => value(bar.lastElementChild.textContent.replace(/[a-zA-Z]/g, ''));
+    const expected = (view, at) => Number(bar.dataset['m' + view].split(',')[at]), near = (a, b) => Math.abs(a - b) <= 0.01 * b + 0.01;
+    const move = (slider, to) => { slider.value = to; slider.dispatchEvent(new Event('input')); };
+    const press = i => [...chart.querySelectorAll('.choose button')][i].click();
+    const width = () => Number.parseFloat(bar.querySelector('rect.k').getAttribute('width'));
+    check('a slider for each setting with several values', sliders.length === keys.filter((k, i) => new Set(points.map(p => p[i])).size > 1).length);
+    check('the first setting is drawn', near(shown(), expected(0, 0)));
+    const before = width(), last = points.length - 1;
+    sliders.forEach(s => move(s, s.max));
+    check('sliders show the last setting: ' + shown(), near(shown(), expected(0, last)));
+    check('... on the same scale', Math.abs(width() / before - expected(0, last) / expected(0, 0)) < 0.02);
+    check('... and say the setting', sliders.every((s, i) => s.nextElementSibling.textContent !== ''));
+    press(names.length - 1);
+    check('the switch shows another number', near(shown(), expected(names.length - 1, last)));
+    bar.dispatchEvent(new PointerEvent('pointermove', { clientX: 50, clientY: 50, bubbles: true }));
+    check('the setting stands under the pointer', points[last].every(v => document.getElementById('tip').textContent.includes(v)));
+    bar.dispatchEvent(new PointerEvent('pointerleave'));
+    sliders.forEach(s => move(s, 0));
+    press(0);
+    check('... and back', near(shown(), expected(0, 0)));
+  }
   const table390 = all('.wide > table').find(t => t.parentNode.scrollWidth > t.parentNode.clientWidth + 210);
   if (table390) {
     table390.parentNode.scrollLeft = 200;
@@ -90,7 +114,7 @@
   const frame = document.querySelector('.part[id$="-layers"] .long');
   const table = frame.querySelector('table');
   const heads = [...table.tHead.rows[0].cells];
-  const column = heads.findIndex(h => /^miss L1/.test(h.textContent));
+  const column = heads.findIndex(h => /^miss L1|^change/.test(h.textContent));
   const before = cells(table, column).map(value);
   heads[column].querySelector('button').click();
   check('a click sorts numbers down', isSorted(cells(table, column).map(value), -1) && heads[column].getAttribute('aria-sort') === 'descending');
@@ -117,7 +141,7 @@
   if (bar) bar.click();
   check('a click on a bar leads to its layer', !bar || location.hash === link.getAttribute('href'));
   if (!bar) link.click();
-  check('a closed layer has its numbers', !bar || /Base [0-9.]+ /.test(page.querySelector('summary').textContent));
+  check('a closed layer has its numbers', !bar || /[0-9.]+ /.test(page.querySelector('summary').textContent));
   setTimeout(() => {
     check('a link opens it', page.open && page.getBoundingClientRect().height > 300);
     check('it has the drawing of tiles', page.querySelectorAll('svg.own .level').length === 3 || !page.textContent.includes('keeps where'));
