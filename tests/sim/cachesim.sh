@@ -971,6 +971,34 @@ manual_recipes() {
     check "a has its loads" [ "$(place "$work/out" "$(sed -n 's/^# tag \([0-9]*\): a$/\1/p' "$work/out")" loads)" -gt 998 ]
 }
 
+# The commands of the page for users of cachegrind can be typed unchanged, and cachegrind agrees as the page says.
+from_cachegrind() {
+    local dir=$work/cachegrind page=sim/from-cachegrind.md recipe n=0
+    mkdir -p "$dir/bin" "$dir/build"
+    ln -s "$(realpath "$cachesim")" "$dir/build/cachesim"
+    printf '#!/bin/sh\n' >"$dir/bin/make" && chmod +x "$dir/bin/make"
+    sed -n '/^```c$/,/^```$/{/^```/!p}' $page >"$dir/prog.c"
+    if [ -n "${EMULATED:-}" ] || ! ${CC:-cc} -O1 -g -o "$dir/prog" "$dir/prog.c" 2>/dev/null || ! command -v valgrind cg_annotate >/dev/null; then
+        skip "the page for users of cachegrind (no native compiler or valgrind)"
+        return
+    fi
+    while read -r recipe; do
+        n=$((n + 1))
+        (cd "$dir" && PATH=$dir/bin:$PATH bash -e -o pipefail -c "$recipe") >"$work/out" 2>"$work/err" </dev/null
+        status=$?
+        check "$page: '$recipe': exit status $status: $(tail -3 "$work/err")" [ "$status" -eq 0 ]
+    done < <(sed -n 's/^    \(make\|build\|valgrind\)/\1/p' $page)
+    check "$page has $n commands, not 7" [ $n -eq 7 ]
+    check "a page of at most 500 words" [ "$(wc -w <$page)" -le 500 ]
+    (cd "$dir" && build/cachesim --tracer valgrind --l1 32K,8,64 --l2 256K,8,64 --output csv run -- ./prog) >"$work/csv" 2>"$work/err"
+    (cd "$dir" && valgrind --tool=cachegrind --cache-sim=yes --cachegrind-out-file=lines.out --I1=32768,8,64 --D1=32768,8,64 --LL=262144,8,64 ./prog) >"$work/out" 2>"$work/err"
+    # shellcheck disable=SC2046
+    set -- $(sed -n 's/,//g; s/.*D  *refs: .*(\([0-9]*\) rd .*/\1/p; s/.*D1  *misses: .*( *\([0-9]*\) rd .*/\1/p' "$work/err") \
+        $(csv_rows "$work/csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $3 == "core" { loads = $at["loads"] } $3 == "L1" { print loads, $at["read_misses"]; exit }')
+    check "cachegrind's loads and misses of L1 beside ours: $*" awk 'BEGIN { exit !(ARGC == 5 && ARGV[1] > 60000 && ARGV[2] > 60000 &&
+        ARGV[3] / ARGV[1] > 0.999 && ARGV[3] / ARGV[1] < 1.001 && ARGV[4] / ARGV[2] > 0.99 && ARGV[4] / ARGV[2] < 1.01) }' "$@"
+}
+
 too_large() {
     printf '[machine]\nname = x\nmemory_latency_cycles = 9\n[cache L1]\nsize = 4096 MiB\nways = 16\nline = 64\nlatency_cycles = 4\n' >"$work/large.cfg"
     if [ -n "${SAN:-}${EMULATED:-}" ]; then
@@ -1095,7 +1123,7 @@ hosts() {
 
 [ $# -gt 0 ] || set -- goldens formats metamorphic dinero estimate stores compressed foreign no_harm ranges many_ranges vary plots \
     json_members traced settings names json questions lackey bad_options bad_traces bad_output too_large whole_or_not \
-    signals announcement hosts manual manual_recipes installation
+    signals announcement hosts manual manual_recipes from_cachegrind installation
 for part; do
     if declare -F "$part" >"$work/part"; then "$part"; else bad "there is no part '$part'"; fi
 done
