@@ -366,6 +366,34 @@ static void say_simulation(const struct subject *s, struct exp_screen *screen)
     exp_screen_note(screen, "model", "%s", text);
 }
 
+/* Says the time that a log gives, and the times of the shown variants in the layers with such a time. */
+static void say_log(const struct subject *s, struct exp_screen *screen)
+{
+    const struct exp_verdict *v = s->v;
+    double given = 0, base = 0, best = 0;
+    char text[256];
+    size_t n = 0;
+
+    for (size_t l = 0; l < v->n_layers; l++) {
+        const double ns = v->reference.layer[l].of[M_given_time_ns].number;
+
+        if (!(ns > 0))
+            continue;
+        given += ns;
+        base += v->reference.layer[l].of[M_measured_time_ns].number;
+        best += s->best->layer[l].of[M_measured_time_ns].number;
+        n++;
+    }
+    if (!n)
+        return;
+    exp_say(text, sizeof text, "in the log, oneDNN takes %.3g ms for %zu of %zu layers", 1e-6 * given, n, v->n_layers);
+    if (base > 0)
+        exp_say_more(text, sizeof text, "; here %s takes %.2f of that", v->reference.name, base / given);
+    if (best > 0)
+        exp_say_more(text, sizeof text, ", %s %.2f", s->best->name, best / given);
+    exp_screen_note(screen, "log", "%s", text);
+}
+
 /* ---- the table ---- */
 
 /* Layers of one row. */
@@ -544,5 +572,6 @@ void exp_verdict_screen(const struct exp_verdict *v, struct exp_screen *screen)
     say_caches(&s, screen);
     say_trust(&s, screen);
     say_simulation(&s, screen);
+    say_log(&s, screen);
     put_table(&s, screen);
 }

@@ -144,7 +144,7 @@ static const char *colour_of(const char *algo)
 {
     const struct exp_algo *a = exp_algo_find(algo);
 
-    return a && a->colour ? a->colour : "#7f7f7f";
+    return !a ? "#8c6d31" : a->colour ? a->colour : "#7f7f7f";
 }
 
 static void put_text(struct exp_page_writer *w, const char *text)

@@ -368,6 +368,7 @@ static const struct exp_page_field layer_fields[] = {
     EXP_PAGE_SCALED(measured_time_ns, "time", "ms", 1e-6),
     EXP_PAGE_SPEEDUP,
     EXP_PAGE_NUMBER(measured_gflops, "speed"),
+    EXP_PAGE_SCALED(given_time_ns, "oneDNN's, in the log", "ms", 1e-6),
     EXP_PAGE_NUMBER(simulated_l1_miss_percent, "miss @1, simulated"),
     EXP_PAGE_NUMBER(simulated_l2_miss_percent, "miss @2"),
     EXP_PAGE_NUMBER(simulated_l3_miss_percent, "miss @3"),

@@ -142,8 +142,30 @@ static void say_saving(struct exp_page_bar_group *g, const char *unit)
                 times);
 }
 
+static const char log_title[] = "oneDNN, as the log says";
+
+/* Adds the time that a log gives for the layers of a group. */
+static void add_given(struct exp_page_bar_group *g, const struct source *s, double ns, double macs)
+{
+    const struct exp_page_bar *base = exp_page_bars_find(g, exp_algo_base()->name);
+    const double its = base ? base->value : (double)NAN;
+    struct exp_page_bar *b;
+
+    if (!(ns > 0))
+        return;
+    if (!s->is_timed) {
+        exp_say_more(g->note, sizeof g->note, "; in the log %.3g ms", 1e-6 * ns);
+        return;
+    }
+    b = exp_page_bars_bar(g, log_title);
+    b->value = ns * s->scale;
+    b->rate = 2 * macs / ns;
+    b->speedup.value = its / b->value;
+}
+
 static void add_layer(struct exp_page_bars *c, const struct source *s, size_t layer)
 {
+    const struct exp_layers_row *row = s->r->layers.row;
     const struct exp_page_layer *l = &s->r->layer[layer];
     struct exp_page_bar_group *g = exp_page_bars_group(c, l->name);
 
@@ -151,6 +173,8 @@ static void add_layer(struct exp_page_bars *c, const struct source *s, size_t la
     for (size_t i = l->first; i < l->first + l->n; i++)
         add_row(g, s, layer, i);
     say_saving(g, c->unit);
+    if (l->n)
+        add_given(g, s, row[l->first].of[M_given_time_ns].number, row[l->first].of[M_macs].number);
 }
 
 /* ---- the model ---- */
@@ -222,7 +246,9 @@ static bool has_group(const struct exp_page_run *r)
 static void add_model(struct exp_page_bars *c, const struct source *s, char *name, size_t bytes)
 {
     const struct exp_model_row *row = s->r->model.row;
+    const struct exp_layers_row *layer = s->r->layers.row;
     const bool hides_members = has_group(s->r);
+    double given = 0, macs = 0;
     struct exp_page_bar_group *g;
 
     exp_say(name, bytes, "All %zu layers", s->r->n_layers);
@@ -239,6 +265,11 @@ static void add_model(struct exp_page_bars *c, const struct source *s, char *nam
         fill_sums(b, s);
     }
     say_saving(g, c->unit);
+    for (size_t i = 0; i < s->r->n_layers; i++) {
+        given += layer[s->r->layer[i].first].of[M_given_time_ns].number;
+        macs += layer[s->r->layer[i].first].of[M_macs].number;
+    }
+    add_given(g, s, given, macs);
 }
 
 /* ---- the chart ---- */

@@ -108,6 +108,22 @@ check "the first table has the time by step" [ "$(grep -o '<caption>[^<,]*' "$ne
 check "the best rate is the roof" grep -q 'data-roof="[0-9.]*" data-top="the best rate"' "$network/report.html"
 check "conv1 would save time" grep -q '>conv1 <small>Conv + Relu, 1x96x109x109; [0-9.]* %, would save [0-9.]* ms' "$network/report.html"
 
+# A log's own times stand beside ours: in the table, on the screen and on the page. tests/data/onednn.log is a real log;
+# our times are made up here, so that nothing depends on the clock.
+log=$work/log/zen3/onednn
+"${BUILD:-build}/experiment" MODEL=tests/data/onednn.log MACHINE=zen3 TIMING=0 OBSERVE=0 STORE=no ALGO=base,sconv_ws "RESULTS=$work/log" >"$work/out" 2>"$work/err"
+check "the log's times: $(tail -1 "$work/err")" [ "$(columns "$log/layers.csv" algo given_time_ns | awk '$1 == "base" { printf "%s ", $2 }')" = "254883 640137 334961 " ]
+check "... on the screen: $(cat "$work/out")" grep -qx 'log      in the log, oneDNN takes 1.23 ms for 3 of 3 layers' "$work/out"
+check "... beside cycles" [ "$(grep -c '<small>.*; in the log [0-9.]* ms</small>' "$log/report.html")" -eq 4 ]
+for table in layers model; do
+    csv_rows "$log/$table.csv" | awk -F, 'BEGIN { OFS = FS } NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print; next }
+        { $at["measured_time_ns"] = 500000; print }' >"$work/$table.csv"
+    mv "$work/$table.csv" "$log/$table.csv"
+done
+page "$log"
+check "... and as bars, in each layer and in all" [ "$(grep -c 'class=bar data-a="oneDNN, as the log says"' "$log/report.html")" -eq 4 ]
+has "$log/report.html" 'data-v="0.2549,,,57.88,1.962,,,"><b>oneDNN, as the log says</b>'
+
 # Simulated cycles are withdrawn if the measured times on an equal machine are on the other side of 1, as in the
 # verdict.
 sed -i '1s/$/,simulated_cycles,simulated_speedup/; 2,$s/$/,100,0.84/' "$few/model.csv"

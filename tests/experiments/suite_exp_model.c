@@ -628,12 +628,15 @@ static void test_what_is_halved(void)
     CU_ASSERT_EQUAL(deep.k, 256);
     CU_ASSERT_EQUAL_FATAL(conv_problem_finish(&strided, SIM_WHY(text)), 0);
     layer.problem = strided;
+    layer.given_ns = 5;
     exp_model_limit(&m, conv_macs(&strided));
+    CU_ASSERT_EQUAL(layer.given_ns, 5);
     exp_model_say_smaller(&m, text, sizeof text);
     CU_ASSERT(conv_problem_equal(&layer.problem, &strided));
     CU_ASSERT_STRING_EQUAL(text, "");
     CU_ASSERT_STRING_EQUAL(m.name, "own");
     exp_model_limit(&m, conv_macs(&strided) / 6);
+    CU_ASSERT_EQUAL(layer.given_ns, 0); /* a log's time is not that of a smaller layer */
     CU_ASSERT_EQUAL(layer.problem.n, 1);
     CU_ASSERT_EQUAL(layer.problem.p, 14);
     CU_ASSERT_EQUAL(layer.problem.h, 29);

@@ -1,6 +1,7 @@
 /* Layers from oneDNN: descriptors, benchdnn's batch files, and logs of ONEDNN_VERBOSE=1. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -402,6 +403,36 @@ static void test_logs(void)
     check_files(logs, COUNT(logs));
 }
 
+/* The times of a log, in ns: of several runs the median; none of fused convolutions together. */
+static const struct {
+    const char *text;
+    double ns[2];
+} timed_logs[] = {
+    { LINE_3(A) LINE_2("forward_inference", "f32", B), { 250000, 250000 } },
+    { LINE_1(A) LINE_0("jit:avx2", B), { 250000, 9474700 } },
+    { CONVOLUTION "," A ",3\n" CONVOLUTION "," B ",1e-3\n" CONVOLUTION "," A ",5\n" CONVOLUTION "," B
+                  ",2e-3\n" CONVOLUTION "," A ",4\n" CONVOLUTION "," B ",3e-3\r\n",
+      { 4e6, 2000 } },
+    { CONVOLUTION "," A ",none\n" CONVOLUTION "," B ",0\n", { 0, 0 } },
+    { LINE_3_WITH("attr-post-ops:dw:k3s2p1", A), { 0, 0 } },
+};
+
+static void test_timed_logs(void)
+{
+    for (size_t i = 0; i < COUNT(timed_logs); i++) {
+        struct exp_model m;
+        struct exp_why why;
+
+        CU_ASSERT_EQUAL_FATAL(exp_model_read(&m, scratch_text("run.log", timed_logs[i].text), &why), 0);
+        CU_ASSERT_EQUAL_FATAL(m.n_layers, 2);
+        for (size_t k = 0; k < 2; k++)
+            test_check(fabs(m.layer[k].given_ns - timed_logs[i].ns[k]) < 0.01, "log %zu, layer %zu: %g ns, not %g", i,
+                       k, m.layer[k].given_ns, timed_logs[i].ns[k]);
+        exp_model_release(&m);
+        scratch_clear();
+    }
+}
+
 /* A layer that ran more often than the model has layers is folded first. */
 static void test_long_logs(void)
 {
@@ -480,6 +511,7 @@ static const struct test_case cases[] = {
     { "batch files: the number of images", test_images },
     { "logs: what ran, in which order, how often", test_logs },
     { "logs: what repeats is folded before it is too much", test_long_logs },
+    { "logs: the times", test_timed_logs },
     { "batch files: as many as can be read", test_many_batches },
     { "a descriptor is a model", test_model_of_one },
     { "what was left out is told by reason", test_notes },

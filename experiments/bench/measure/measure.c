@@ -21,6 +21,7 @@ enum reason {
     NO_CYCLES,
     NO_SIMULATED_SPEEDUP,
     NO_OBSERVED,
+    NO_GIVEN,
     N_REASONS
 };
 
@@ -74,6 +75,7 @@ static void find_times(struct measured_case *x)
     x->why[NO_TIME] = why;
     x->why[NO_SPEEDUP] = why ? why : isfinite(x->speedup.value) ? EXP_RATIO_NO_INTERVAL : "base was not timed";
     x->why[NO_PHASES] = x->phases.why;
+    x->why[NO_GIVEN] = x->c->layer->given_ns > 0 ? NULL : REC_DOES_NOT_APPLY;
 }
 
 static void find_simulated(struct measured_case *x)

@@ -46,6 +46,7 @@ void exp_model_limit(struct exp_model *m, double most_macs)
         while (conv_macs(p) > most_macs && halve(p))
             is_smaller = true;
         m->n_smaller += is_smaller;
+        m->layer[i].given_ns = is_smaller ? 0 : m->layer[i].given_ns;
     }
     if (!m->n_smaller)
         return;

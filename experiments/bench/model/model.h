@@ -20,6 +20,7 @@ struct exp_layer {
     struct conv_problem problem; /* finished: p and q are set */
     unsigned line;               /* of the table; the node's number in a network */
     unsigned index;              /* in the whole model, from 1; kept by exp_model_filter */
+    double given_ns;             /* time of a run, as a log says; of several runs the median; 0: not known */
 };
 
 enum { EXP_SKIPPED_LINES = 8 };

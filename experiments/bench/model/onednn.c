@@ -2,7 +2,11 @@
 #include "experiments/bench/model/formats.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "experiments/base/stats.h"
 
 /*
  * The beginnings of oneDNN's lines: onednn_verbose; in version 1 mkldnn_verbose or dnnl_verbose; in version 0
@@ -119,13 +123,21 @@ static bool is_of_other_types(const char *implementation)
     return false;
 }
 
-static const char *find_descriptor(const struct line *l)
+/* Returns the place of the descriptor among the fields; l->n: there is none. */
+static size_t place_of_descriptor(const struct line *l)
 {
     for (size_t i = l->n; i-- > N_FIXED;) {
         if (exp_descriptor_begins(l->field[i]))
-            return l->field[i];
+            return i;
     }
-    return NULL;
+    return l->n;
+}
+
+static const char *find_descriptor(const struct line *l)
+{
+    const size_t at = place_of_descriptor(l);
+
+    return at < l->n ? l->field[at] : NULL;
 }
 
 /* Returns why an execution is not read; "" if the execution is no convolution; NULL if it is read. */
@@ -173,9 +185,27 @@ static int skip_odd(struct exp_model *m, struct exp_model_place at, const char *
     return exp_model_skip(m, at, reason.text);
 }
 
+/*
+ * Returns the time behind the descriptor, in ns; 0 without a time. The log has ms; in some languages, a comma stands
+ * before the decimals, and the decimals are a field.
+ */
+static double time_of(const struct line *l)
+{
+    const size_t at = place_of_descriptor(l) + 1;
+    char text[64], *end;
+    double ms;
+
+    if (at >= l->n || l->n > at + 2)
+        return 0;
+    exp_say(text, sizeof text, "%s%s%s", l->field[at], at + 1 < l->n ? "." : "", at + 1 < l->n ? l->field[at + 1] : "");
+    ms = strtod(text, &end);
+    return end > text && !end[strspn(end, " \r")] && isfinite(ms) && ms > 0 ? round(1e6 * ms) : 0;
+}
+
 static int read_convolution(struct exp_model *m, const struct line *l, struct exp_model_place at, struct exp_why *why)
 {
     const char *text = find_descriptor(l);
+    const size_t n_before = m->n_layers;
     struct exp_descriptor d;
     struct exp_why odd, reason;
     int err;
@@ -190,7 +220,10 @@ static int read_convolution(struct exp_model *m, const struct line *l, struct ex
         return exp_model_skip(m, at, d.unsupported);
     m->n_untyped += l->is_of_0;
     err = exp_model_add_run(m, &d, at, why);
-    return err ? err : add_fused(m, &d, l, at, why);
+    err = err ? err : add_fused(m, &d, l, at, why);
+    if (!err && m->n_layers == n_before + 1) /* the time of fused convolutions is of both together */
+        m->layer[n_before].given_ns = time_of(l);
+    return err;
 }
 
 static int read_executed(struct exp_model *m, const struct line *l, struct exp_model_place at, struct exp_why *why)
@@ -221,6 +254,23 @@ static size_t find_period(const struct exp_model *m)
             return period;
     }
     return m->n_layers;
+}
+
+/* Gives each layer the median of the times of its repetitions. */
+static void fold_times(struct exp_model *m, size_t period)
+{
+    double *ns = exp_new(m->n_layers / period, sizeof *ns);
+
+    for (size_t i = 0; i < period; i++) {
+        size_t n = 0;
+
+        for (size_t k = i; k < m->n_layers; k += period) {
+            if (m->layer[k].given_ns > 0)
+                ns[n++] = m->layer[k].given_ns;
+        }
+        m->layer[i].given_ns = n ? exp_spread_of(ns, n).median : 0;
+    }
+    free(ns);
 }
 
 /* Tells whether a line that has no end was cut: a convolution's has a descriptor, and something behind that. */
@@ -285,6 +335,7 @@ int exp_onednn_log_read(struct exp_model *m, char *text, struct exp_why *why)
         return err;
     period = find_period(m);
     m->repeats = m->n_layers / period;
+    fold_times(m, period);
     exp_model_shorten(m, period);
     return exp_model_check_size(m, why);
 }
