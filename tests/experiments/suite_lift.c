@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "experiments/papers/lift/device.h"
+#include "experiments/papers/lift/study.h"
+#include "tests/experiments/recorded_screen.h"
 #include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
@@ -411,7 +413,28 @@ static void another_output_is_found(void)
     lift_task_release(&t);
 }
 
+/* The search that results/reference/emr/lift keeps: layers of 3x3 filters. */
+static void the_screen_of_recorded_layers(void)
+{
+    struct lift_work w = { .n_layers = 0 };
+    struct exp_screen s = { .title = NULL };
+    struct exp_page_csv csv;
+
+    recorded_rows(&csv, "results/reference/emr/lift", &lift_layers_table);
+    w.layer = csv.row;
+    w.n_layers = csv.table.n_rows;
+    for (size_t i = 0; i < w.n_layers; i++) {
+        struct conv_problem *p = &w.layer[i].problem;
+
+        *p = layer_of(p->c, p->h, p->w, p->k, 3);
+    }
+    lift_screen(&w, &s);
+    recorded_screen_is(&s, "lift");
+    exp_page_csv_release(&csv);
+}
+
 static const struct test_case cases[] = {
+    { "the screen of recorded layers", the_screen_of_recorded_layers },
     { "a million points are drawn, and none is refused", a_million_points_are_drawn_and_none_is_refused },
     { "every point that brute force allows is reached", every_point_that_brute_force_allows_is_reached },
     { "contradictions are named in one line", contradictions_are_named_in_one_line },

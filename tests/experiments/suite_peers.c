@@ -17,6 +17,7 @@
 #include "experiments/bench/case/machine.h"
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/peak.h"
+#include "tests/experiments/recorded_screen.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
@@ -452,6 +453,40 @@ static void an_interruption_leaves_no_rows(void)
         test_skip("Base cannot be timed on this CPU");
 }
 
+/*
+ * The sums over all networks of results/reference/zen4/peers. The tables have no times in warm caches, and nothing on
+ * the state of the computer.
+ */
+static void the_screen_of_recorded_totals(void)
+{
+    struct exp_measure_info info[1][EXP_N_PEERS_CACHES] = { { { .n_rounds = 0 } } };
+    struct exp_peers p = { .n_networks = 1, .info = info };
+    struct exp_screen s = { .title = NULL };
+    const struct exp_peers_total *row;
+    struct exp_page_csv csv;
+
+    recorded_rows(&csv, "results/reference/zen4/peers/all", &exp_peers_model_table);
+    row = csv.row;
+    p.total = calloc(2 * csv.table.n_rows, sizeof *p.total);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(p.total);
+    for (size_t i = 0; i < csv.table.n_rows; i++) {
+        if (strcmp(row[i].model, "all") != 0)
+            continue;
+        exp_algo_meet(row[i].method);
+        p.method[p.n_methods] = exp_algo_find(row[i].method);
+        p.total[p.n_methods++] = row[i];
+    }
+    CU_ASSERT_FATAL(p.n_methods > 1);
+    p.n_totals = 2 * p.n_methods;
+    for (size_t i = p.n_methods; i < p.n_totals; i++)
+        p.total[i].of[M_measured_speedup_vs_base] = value_none("no times in warm caches");
+    info[0][0].n_rounds = row[0].n_rounds;
+    exp_peers_screen(&p, &s);
+    recorded_screen_is(&s, "peers");
+    free(p.total);
+    exp_page_csv_release(&csv);
+}
+
 static const struct test_case cases[] = {
     { "im2col by rows writes what im2col by elements writes", rows_equal_elements },
     { "the peak loops do the arithmetic they are counted for", peak_loops_compute },
@@ -463,6 +498,7 @@ static const struct test_case cases[] = {
     { "disturbed networks have no numbers", disturbed_networks_have_no_numbers },
     { "both schedules are one method", schedules_are_one_method },
     { "an interruption before the first round ends the measurement", an_interruption_leaves_no_rows },
+    { "the screen of recorded totals", the_screen_of_recorded_totals },
     { NULL, NULL },
 };
 

@@ -1,0 +1,14 @@
+/* Screens of recorded results, beside the screens in tests/golden/screens. UPDATE=1 in the environment writes them anew. */
+#ifndef TESTS_RECORDED_SCREEN_H
+#define TESTS_RECORDED_SCREEN_H
+
+#include "experiments/base/screen.h"
+#include "experiments/show/page.h"
+
+/* Reads a recorded table: the rows of a file of results/reference. Fails the test and ends it if there are none. */
+void recorded_rows(struct exp_page_csv *csv, const char *folder, const struct rec_table *t);
+
+/* Checks that a screen of 100 columns equals the golden screen of a name, and releases the screen. */
+void recorded_screen_is(struct exp_screen *s, const char *name);
+
+#endif
