@@ -109,7 +109,7 @@ check "the best rate is the roof" grep -q 'data-roof="[0-9.]*" data-top="the bes
 check "conv1 would save time" grep -q '>conv1 <small>Conv + Relu, 1x96x109x109; [0-9.]* %, would save [0-9.]* ms' "$network/report.html"
 
 # A log's own times stand beside ours: in the table, on the screen and on the page. tests/data/onednn.log is a real log;
-# our times are made up here, so that nothing depends on the clock.
+# our times are made up here, because nothing may depend on the clock.
 log=$work/log/zen3/onednn
 "${BUILD:-build}/experiment" MODEL=tests/data/onednn.log MACHINE=zen3 TIMING=0 OBSERVE=0 STORE=no ALGO=base,sconv_ws "RESULTS=$work/log" >"$work/out" 2>"$work/err"
 check "the log's times: $(tail -1 "$work/err")" [ "$(columns "$log/layers.csv" algo given_time_ns | awk '$1 == "base" { printf "%s ", $2 }')" = "254883 640137 334961 " ]
