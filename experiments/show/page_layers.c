@@ -480,7 +480,7 @@ static void add_fact(struct exp_page_writer *w, const char *name, const char *no
     va_start(args, format);
     vsnprintf(value, sizeof value, format, args);
     va_end(args);
-    exp_page_fact(w, EXP_PAGE_LIST, &(struct exp_page_fact){ name, value, note, false });
+    exp_page_fact(w, EXP_PAGE_LIST, &(struct exp_page_fact){ name, value, note, false, NULL });
 }
 
 #define TIMES " \xc3\x97 "

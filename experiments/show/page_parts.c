@@ -180,7 +180,7 @@ void exp_page_folder_origin(struct exp_page_writer *w, const struct exp_page_fol
     for (size_t i = 0; csv && i < sizeof head_keys / sizeof head_keys[0]; i++) {
         exp_page_csv_said(csv, head_keys[i], value, sizeof value);
         if (*value)
-            exp_page_fact(w, EXP_PAGE_LIST, &(struct exp_page_fact){ head_keys[i], value, "", false });
+            exp_page_fact(w, EXP_PAGE_LIST, &(struct exp_page_fact){ head_keys[i], value, "", false, NULL });
     }
     exp_page_facts_end(w);
     if (*host) {

@@ -75,7 +75,7 @@ enum { NOTE_BYTES = 400 };
 
 static void add_card(struct exp_page_writer *w, const char *name, const char *value, const char *note, bool is_faint)
 {
-    exp_page_fact(w, EXP_PAGE_CARDS, &(struct exp_page_fact){ name, value, note, is_faint });
+    exp_page_fact(w, EXP_PAGE_CARDS, &(struct exp_page_fact){ name, value, note, is_faint, NULL });
 }
 
 /* Writes "1.26x". */
@@ -313,6 +313,7 @@ static void write_answer(struct exp_page_writer *w, struct exp_page_run *r)
     exp_page_verdict_begins(w, r->f, &r->model);
     add_speedups(w, r);
     exp_page_facts_end(w);
+    exp_page_why_write(w, r);
     r->has_chart = exp_page_times_write(w, r);
     if (!r->has_chart)
         exp_page_folder_figures(w, r->f, headlines, true);

@@ -2,6 +2,7 @@
 #ifndef EXPERIMENTS_SHOW_PAGE_RUN_H
 #define EXPERIMENTS_SHOW_PAGE_RUN_H
 
+#include "experiments/show/layers.h"
 #include "experiments/show/page.h"
 #include "kernels/csa/csa.h"
 #include "kernels/shape/problem.h"
@@ -51,6 +52,31 @@ void exp_page_layers_find(struct exp_page_run *r);
 
 /* Writes a page for each shape. */
 void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run *r);
+
+/* ---- what the first figure and the sentences above it share (page_times.c) ---- */
+
+/* Parts of the simulated cycles, the last five of which are waits. */
+enum { EXP_PAGE_RUN_PARTS = 8 };
+
+struct exp_page_run_part {
+    enum measure measure;
+    const char *title, *word;
+    size_t level; /* whose name stands behind the title, from 1; 0: no level */
+};
+
+extern const struct exp_page_run_part exp_page_run_parts[EXP_PAGE_RUN_PARTS];
+
+/* Returns the name under which a row is shown: the group's for CSA's choice among the members; NULL: not shown. */
+const char *exp_page_shown_as(const struct exp_page_layer *l, const struct exp_layers_row *row, size_t i);
+
+/* Finds a layer's row of a shown algorithm; n_rows: there is none. */
+size_t exp_page_row_shown_as(const struct exp_page_run *r, size_t layer, const char *shown);
+
+/* Returns the FMA peak, sampled beside the times, in GFLOP/s; NaN without a peak. */
+double exp_page_run_peak(const struct exp_page_run *r);
+
+/* Writes why the fastest algorithm is fast, what it waits for, and the layer to work on next (page_why.c). */
+void exp_page_why_write(struct exp_page_writer *w, const struct exp_page_run *r);
 
 /*
  * Draws how long each layer takes with each algorithm: measured, else by simulated cycles. Returns false, and draws

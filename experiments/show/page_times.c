@@ -9,18 +9,15 @@
 #include "experiments/show/layers.h"
 #include "experiments/show/page_bars.h"
 
-#define N(array) (sizeof(array) / sizeof(array)[0])
-
-/* Parts of the simulated cycles. */
-static const struct {
-    enum measure measure;
-    const char *title;
-    size_t level; /* behind the title, from 1; 0: no level */
-} parts[EXP_PAGE_BAR_PARTS] = {
-    { M_simulated_computing_cycles, "computing", 0 },       { M_simulated_packing_cycles, "packing", 0 },
-    { M_simulated_calls_cycles, "calls and loop ends", 0 }, { M_simulated_wait_l2_cycles, "waiting for ", 2 },
-    { M_simulated_wait_l3_cycles, "waiting for ", 3 },      { M_simulated_wait_memory_cycles, "waiting for memory", 0 },
-    { M_simulated_wait_tlb_cycles, "waiting for TLBs", 0 }, { M_simulated_wait_stores_cycles, "waiting for stores", 0 },
+const struct exp_page_run_part exp_page_run_parts[EXP_PAGE_RUN_PARTS] = {
+    { M_simulated_computing_cycles, "computing", "computing", 0 },
+    { M_simulated_packing_cycles, "packing", "packing", 0 },
+    { M_simulated_calls_cycles, "calls and loop ends", "calls and loop ends", 0 },
+    { M_simulated_wait_l2_cycles, "waiting for ", "waiting for L2", 2 },
+    { M_simulated_wait_l3_cycles, "waiting for ", "waiting for L3", 3 },
+    { M_simulated_wait_memory_cycles, "waiting for memory", "waiting for memory", 0 },
+    { M_simulated_wait_tlb_cycles, "waiting for TLBs", "waiting for TLBs", 0 },
+    { M_simulated_wait_stores_cycles, "waiting for stores", "waiting for stores", 0 },
 };
 
 /* How a chart's values are made. */
@@ -43,8 +40,7 @@ static bool has_measure(const struct exp_page_run *r, enum measure m)
     return false;
 }
 
-/* Returns the name under which the chart shows a row: the group's for CSA's choice among the members; NULL: not shown. */
-static const char *shown_as(const struct exp_page_layer *l, const struct exp_layers_row *row, size_t i)
+const char *exp_page_shown_as(const struct exp_page_layer *l, const struct exp_layers_row *row, size_t i)
 {
     const struct exp_algo *a = exp_algo_find(row[i].algo);
     bool has_chosen = false;
@@ -92,7 +88,7 @@ static void fill_bar(struct exp_page_bar *b, const struct source *s, const struc
     b->why = of[s->measure].why;
     b->rate = s->is_timed ? 2 * macs / of[s->measure].number : macs / of[s->measure].number;
     for (size_t i = 0; i < EXP_PAGE_BAR_PARTS; i++)
-        b->part[i] = of[parts[i].measure].number > 0 ? of[parts[i].measure].number : 0;
+        b->part[i] = of[exp_page_run_parts[i].measure].number > 0 ? of[exp_page_run_parts[i].measure].number : 0;
     if (!s->is_timed)
         b->speedup.value = of[M_simulated_speedup].number;
     else
@@ -105,7 +101,7 @@ static void fill_bar(struct exp_page_bar *b, const struct source *s, const struc
 static void add_row(struct exp_page_bar_group *g, const struct source *s, size_t layer, size_t i)
 {
     const struct exp_layers_row *row = s->r->layers.row;
-    const char *name = shown_as(&s->r->layer[layer], row, i);
+    const char *name = exp_page_shown_as(&s->r->layer[layer], row, i);
     struct exp_page_bar *b;
     size_t n;
 
@@ -179,13 +175,12 @@ static void add_layer(struct exp_page_bars *c, const struct source *s, size_t la
 
 /* ---- the model ---- */
 
-/* Finds a layer's row of an algorithm of the chart; n_rows: there is none. */
-static size_t row_of(const struct exp_page_run *r, size_t layer, const char *shown)
+size_t exp_page_row_shown_as(const struct exp_page_run *r, size_t layer, const char *shown)
 {
     const struct exp_page_layer *l = &r->layer[layer];
 
     for (size_t i = l->first; i < l->first + l->n; i++) {
-        const char *name = shown_as(l, r->layers.row, i);
+        const char *name = exp_page_shown_as(l, r->layers.row, i);
 
         if (name && !strcmp(name, shown))
             return i;
@@ -215,7 +210,7 @@ static void fill_sums(struct exp_page_bar *b, const struct source *s)
 
     memset(b->part, 0, sizeof b->part);
     b->simulated = 0;
-    while (n < r->n_layers && (i = row_of(r, n, b->algo)) < r->layers.table.n_rows) {
+    while (n < r->n_layers && (i = exp_page_row_shown_as(r, n, b->algo)) < r->layers.table.n_rows) {
         add_to_sums(b, s, row[i].of);
         ns[n] = rounds_of(r, n, row[i].algo, &pair[n].n_rounds);
         pair[n].algo_ns = ns[n];
@@ -274,8 +269,7 @@ static void add_model(struct exp_page_bars *c, const struct source *s, char *nam
 
 /* ---- the chart ---- */
 
-/* Returns the FMA peak, sampled beside the times, in GFLOP/s; NaN without one. */
-static double find_peak(const struct exp_page_run *r)
+double exp_page_run_peak(const struct exp_page_run *r)
 {
     static const char key[] = "FMA peak ", and[] = " GFLOP/s before and ";
     char said[600], *at;
@@ -292,10 +286,11 @@ static double find_peak(const struct exp_page_run *r)
 
 static void set_part_titles(struct exp_page_bars *c, struct source *s)
 {
-    for (size_t i = 0; i < N(parts); i++) {
-        const char *level = parts[i].level ? s->r->level[parts[i].level - 1] : "";
+    for (size_t i = 0; i < EXP_PAGE_RUN_PARTS; i++) {
+        const char *level = exp_page_run_parts[i].level ? s->r->level[exp_page_run_parts[i].level - 1] : "";
 
-        exp_say(s->part_title[i], sizeof s->part_title[i], "%s%s", parts[i].title, level ? level : "the last level");
+        exp_say(s->part_title[i], sizeof s->part_title[i], "%s%s", exp_page_run_parts[i].title,
+                level ? level : "the last level");
         c->part_title[i] = s->part_title[i];
     }
 }
@@ -317,7 +312,7 @@ bool exp_page_times_write(struct exp_page_writer *w, const struct exp_page_run *
     c.unit = is_timed ? "ms" : "million cycles";
     c.rate_unit = is_timed ? "GFLOP/s" : "multiply-adds per cycle";
     if (is_timed) {
-        c.roof = find_peak(r);
+        c.roof = exp_page_run_peak(r);
         c.roof_title = "FMA peak, measured";
     }
     exp_say(

@@ -152,7 +152,10 @@ void exp_page_fact(struct exp_page_writer *w, enum exp_page_facts kind, const st
     fputs(fact->is_faint ? "<div class=faint><dt>" : "<div><dt>", w->body);
     put(w, fact->name);
     fputs("</dt><dd>", w->body);
+    if (fact->target)
+        fprintf(w->body, "<a href=\"#%s\">", fact->target);
     put(w, fact->value);
+    fputs(fact->target ? "</a>" : "", w->body);
     if (*fact->note) {
         fputs(" <small>", w->body);
         put(w, fact->note);

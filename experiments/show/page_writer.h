@@ -54,6 +54,7 @@ struct exp_page_cell {
 struct exp_page_fact {
     const char *name, *value, *note; /* note: "" without a note */
     bool is_faint;                   /* of little interest at first */
+    const char *target;              /* id of a section to which the value leads; NULL: no link */
 };
 
 enum exp_page_facts { EXP_PAGE_LIST, EXP_PAGE_CARDS };
