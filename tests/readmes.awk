@@ -181,6 +181,8 @@ function check_command(text, word, n, i) {
     gsub(/'[^']*'/, "quoted", text)
     gsub(/<[^>]*>/, "*", text)
     sub(/[ \t]*(#|[>|;&]).*/, "", text)
+    sub(/^[ \t]+/, "", text)
+    sub(/   .*/, "", text) # on a screen, the purpose of the command
     n = split(text, word, " ")
     for (i = 1; i <= n; i++)
         check_value(word[i])
