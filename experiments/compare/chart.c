@@ -1,6 +1,7 @@
 /* The chart of two compared runs: for each layer and algorithm a pale bar of A and a full bar of B. */
 #include <assert.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,34 +25,23 @@ static const struct kind {
 
 enum { N_KINDS = sizeof kinds / sizeof kinds[0], NAME_BYTES = 64 };
 
+const char *exp_compare_section(const struct exp_two_runs *c, uint64_t index, char *text, size_t bytes)
+{
+    assert(c && text);
+    exp_say(text, bytes, "layer-%llu", (unsigned long long)index);
+    return bsearch(&index, c->section, c->n_sections, sizeof index, exp_by_first_member) ? text : NULL;
+}
+
+/* The cells of the chart's metric: of the model, and then of each layer, in A's order. */
 struct chart {
     const struct exp_two_runs *c;
     const struct kind *kind;
+    const struct exp_compare_cell **cell; /* [n] */
+    double *macs;                         /* [n] */
+    size_t n;
     struct exp_page_bars bars;
     char (*id)[NAME_BYTES]; /* of the groups' sections */
-    char all[NAME_BYTES];
 };
-
-const char *exp_compare_section(const struct exp_two_runs *c, uint64_t index, char *text, size_t bytes)
-{
-    uint64_t last = 0;
-    size_t n = 0;
-
-    assert(c && text);
-    for (size_t i = 0; i < c->n && last != index; i++) {
-        if (c->cell[i].index > last) {
-            last = c->cell[i].index;
-            n++;
-        }
-    }
-    exp_say(text, bytes, "layer-%llu", (unsigned long long)index);
-    return last == index && n <= EXP_COMPARE_SECTIONS ? text : NULL;
-}
-
-static bool is_shown(const struct chart *h, const struct exp_compare_cell *x)
-{
-    return !strcmp(x->metric->name, h->kind->metric);
-}
 
 static const struct kind *find_kind(const struct exp_two_runs *c)
 {
@@ -64,25 +54,44 @@ static const struct kind *find_kind(const struct exp_two_runs *c)
     return NULL;
 }
 
-/* Returns the multiply-adds of a layer, or of all compared layers, with an algorithm. */
-static double macs_of(const struct chart *h, const struct exp_compare_cell *x)
+/* Lists the cells of the layers from..to; the model has number 0. */
+static struct chart chart_of(const struct exp_two_runs *c, uint64_t from, uint64_t to)
+{
+    struct chart h = { .c = c, .kind = find_kind(c), .cell = exp_new(c->n + 1, sizeof(const void *)) };
+
+    for (size_t i = 0; h.kind && i < c->n; i++) {
+        const struct exp_compare_cell *x = &c->cell[i];
+
+        if (!strcmp(x->metric->name, h.kind->metric) && x->index >= from && x->index <= to)
+            h.cell[h.n++] = x;
+    }
+    return h;
+}
+
+/* Returns the cell behind the cells of a layer that begin with `first`. */
+static size_t end_of(const struct chart *h, size_t first)
+{
+    size_t end = first;
+
+    while (end < h->n && h->cell[end]->index == h->cell[first]->index)
+        end++;
+    return end;
+}
+
+/* Sets the multiply-adds of each cell: rows and cells have one order. A cell of the model has the sum of the layers. */
+static void find_macs(struct chart *h)
 {
     const struct exp_layers_row *row = h->c->a.layers.row;
-    double sum = 0;
+    const size_t n_rows = h->c->a.layers.table.n_rows, n_model = h->n && !h->cell[0]->index ? end_of(h, 0) : 0;
 
-    for (size_t i = 0; i < h->c->n; i++) {
-        const struct exp_compare_cell *y = &h->c->cell[i];
-
-        if (!is_shown(h, y) || !y->index || strcmp(x->algo, y->algo) || (x->index && x->index != y->index))
-            continue;
-        for (size_t k = 0; k < h->c->a.layers.table.n_rows; k++) {
-            if (row[k].layer_index == y->index && !strcmp(row[k].algo, y->algo)) {
-                sum += row[k].of[M_macs].number;
-                break;
-            }
-        }
+    h->macs = exp_new(h->n + 1, sizeof *h->macs);
+    for (size_t i = n_model, r = 0; i < h->n; i++) {
+        while (r < n_rows && (row[r].layer_index != h->cell[i]->index || strcmp(row[r].algo, h->cell[i]->algo) != 0))
+            r++;
+        h->macs[i] = r < n_rows ? row[r].of[M_macs].number : (double)NAN;
+        for (size_t k = 0; k < n_model; k++)
+            h->macs[k] += strcmp(h->cell[k]->algo, h->cell[i]->algo) ? 0 : h->macs[i];
     }
-    return sum;
 }
 
 /* Returns B's ratio. The rounds of two runs are independent: the interval's logarithms add up as squares. */
@@ -114,17 +123,13 @@ static void add_bar(struct exp_page_bar_group *g, const struct chart *h, const s
         b->speedup = ratio_of(h, x);
 }
 
-/* Finds the cell of a layer (0: the model) with the largest difference; NULL: there is none. */
-static const struct exp_compare_cell *find_largest(const struct chart *h, uint64_t index)
+/* Returns the cell with the largest difference, of the cells first..end - 1. */
+static const struct exp_compare_cell *find_largest(const struct chart *h, size_t first, size_t end)
 {
-    const struct exp_compare_cell *most = NULL;
+    const struct exp_compare_cell *most = h->cell[first];
 
-    for (size_t i = 0; i < h->c->n; i++) {
-        const struct exp_compare_cell *x = &h->c->cell[i];
-
-        if (is_shown(h, x) && x->index == index && (!most || fabs(x->b - x->a) > fabs(most->b - most->a)))
-            most = x;
-    }
+    for (size_t i = first; i < end; i++)
+        most = fabs(h->cell[i]->b - h->cell[i]->a) > fabs(most->b - most->a) ? h->cell[i] : most;
     return most;
 }
 
@@ -147,54 +152,81 @@ static void say_difference(const struct chart *h, const struct exp_compare_cell 
     exp_say_more(text, bytes, ": %s", x->b_is);
 }
 
+/* A layer, and the largest difference in the layer. */
+struct ranked {
+    uint64_t index;
+    double difference;
+};
+
+/* Compares for qsort: the largest difference first, then in the order of layers. */
+static int by_difference(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    const int order = (x->difference < y->difference) - (x->difference > y->difference);
+
+    return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+void exp_compare_choose_sections(struct exp_two_runs *c)
+{
+    const struct chart h = chart_of(c, 1, UINT64_MAX);
+    struct ranked *layer = exp_new(h.n + 1, sizeof *layer);
+    size_t n = 0;
+
+    for (size_t i = 0; i < h.n; i = end_of(&h, i)) {
+        const struct exp_compare_cell *most = find_largest(&h, i, end_of(&h, i));
+
+        layer[n++] = (struct ranked){ most->index, fabs(most->b - most->a) };
+    }
+    qsort(layer, n, sizeof *layer, by_difference);
+    c->n_sections = n < EXP_COMPARE_SECTIONS ? n : EXP_COMPARE_SECTIONS;
+    c->section = exp_new(c->n_sections + 1, sizeof *c->section);
+    for (size_t i = 0; i < c->n_sections; i++)
+        c->section[i] = layer[i].index;
+    qsort(c->section, c->n_sections, sizeof *c->section, exp_by_first_member);
+    free(layer);
+    free(h.cell);
+}
+
 void exp_compare_say_layer(const struct exp_two_runs *c, uint64_t index, char *text, size_t bytes)
 {
-    const struct chart h = { .c = c, .kind = find_kind(c) };
-    const struct exp_compare_cell *x = h.kind ? find_largest(&h, index) : NULL;
+    const struct chart h = chart_of(c, index, index);
 
     assert(c && text);
     exp_say(text, bytes, "no number of the chart");
-    if (x)
-        say_difference(&h, x, text, bytes);
+    if (h.n)
+        say_difference(&h, find_largest(&h, 0, h.n), text, bytes);
+    free(h.cell);
 }
 
-/* Adds the bars of a layer, or of the model, from the cell `first` on. */
-static void add_group(struct chart *h, size_t first)
+/* Adds the bars of a layer, or of the model, from the cells first..end - 1. */
+static void add_group(struct chart *h, size_t first, size_t end)
 {
-    const struct exp_compare_cell *cell = h->c->cell, *most;
-    struct exp_page_bar_group *g = exp_page_bars_group(&h->bars, cell[first].index ? cell[first].layer : h->all);
+    const struct exp_compare_cell *of = h->cell[first], *most = find_largest(h, first, end);
+    struct exp_page_bar_group *g = exp_page_bars_group(&h->bars, of->index ? of->layer : "All compared layers");
 
-    g->is_total = !cell[first].index;
-    if (!g->is_total)
-        g->target = exp_compare_section(h->c, cell[first].index, h->id[h->bars.n_groups - 1], NAME_BYTES);
-    for (size_t i = first; i < h->c->n; i++) {
-        if (!is_shown(h, &cell[i]) || cell[i].index != cell[first].index)
-            continue;
-        add_bar(g, h, &cell[i], false, macs_of(h, &cell[i]));
-        add_bar(g, h, &cell[i], true, macs_of(h, &cell[i]));
+    g->is_total = !of->index;
+    if (of->index)
+        g->target = exp_compare_section(h->c, of->index, h->id[h->bars.n_groups - 1], NAME_BYTES);
+    for (size_t i = first; i < end; i++) {
+        add_bar(g, h, h->cell[i], false, h->macs[i]);
+        add_bar(g, h, h->cell[i], true, h->macs[i]);
     }
-    most = find_largest(h, cell[first].index);
     g->saves = fabs(most->b - most->a) * h->kind->scale;
     say_difference(h, most, g->note, sizeof g->note);
 }
 
-static bool is_first(const struct chart *h, size_t at)
-{
-    for (size_t i = 0; i < at; i++) {
-        if (is_shown(h, &h->c->cell[i]) && h->c->cell[i].index == h->c->cell[at].index)
-            return false;
-    }
-    return is_shown(h, &h->c->cell[at]);
-}
-
 void exp_compare_chart(struct exp_page_writer *w, const struct exp_two_runs *c)
 {
-    struct chart h = { .c = c, .kind = find_kind(c) };
+    struct chart h = chart_of(c, 0, UINT64_MAX);
 
     assert(w && c);
-    if (!h.kind)
+    if (!h.n) {
+        free(h.cell);
         return;
-    h.id = exp_new(c->n, sizeof *h.id);
+    }
+    find_macs(&h);
+    h.id = exp_new(h.n, sizeof *h.id);
     h.bars = (struct exp_page_bars){ .title = h.kind->title,
                                      .unit = h.kind->unit,
                                      .rate_unit = h.kind->rate_unit,
@@ -209,12 +241,11 @@ void exp_compare_chart(struct exp_page_writer *w, const struct exp_two_runs *c)
                            "interval of both, and whether a test calls B better. A click opens the layer."
                          : "Of each pair, the pale bar is A and the full bar is B. Beside a layer: the algorithm with "
                            "the largest difference, and whether B is better. A click opens the layer.";
-    exp_say(h.all, sizeof h.all, "All compared layers");
-    for (size_t i = 0; i < c->n; i++) {
-        if (is_first(&h, i))
-            add_group(&h, i);
-    }
+    for (size_t i = 0; i < h.n; i = end_of(&h, i))
+        add_group(&h, i, end_of(&h, i));
     exp_page_bars_write(w, &h.bars);
     exp_page_bars_release(&h.bars);
     free(h.id);
+    free(h.macs);
+    free(h.cell);
 }

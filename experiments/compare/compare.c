@@ -434,6 +434,7 @@ int exp_two_runs_compare(struct exp_two_runs *c, const char *a, const char *b, s
     for (size_t m = 0; m < EXP_COMPARE_N_METRICS; m++)
         add_layers(c, pairs, &exp_compare_metrics[m]);
     judge(c);
+    exp_compare_choose_sections(c);
     for (size_t i = 0; i < c->n_pairs; i++) {
         free((uint64_t *)pairs[i].rounds.a);
         free((uint64_t *)pairs[i].rounds.b);
@@ -455,6 +456,7 @@ void exp_two_runs_release(struct exp_two_runs *c)
         free(c->note[i]);
     free(c->note);
     free(c->cell);
+    free(c->section);
     release_side(&c->a);
     release_side(&c->b);
     *c = (struct exp_two_runs){ 0 };

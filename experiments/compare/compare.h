@@ -70,7 +70,9 @@ struct exp_two_runs {
     size_t n;
     char **note; /* [n_notes] missing comparisons, and differences beside the numbers: a line each */
     size_t n_notes;
-    size_t n_pairs; /* rows of layers.csv with a partner */
+    size_t n_pairs;    /* rows of layers.csv with a partner */
+    uint64_t *section; /* [n_sections] indices of the layers that the page shows in full, sorted */
+    size_t n_sections;
 };
 
 /* Judges a difference for B: 1 better, -1 worse, 0 equal or not certain. */
@@ -193,7 +195,10 @@ void exp_compare_chart(struct exp_page_writer *w, const struct exp_two_runs *c);
 /* Says which algorithm differs most between A and B in a layer, and by how much. */
 void exp_compare_say_layer(const struct exp_two_runs *c, uint64_t index, char *text, size_t bytes);
 
-/* Returns the id of the section about a layer; NULL for a layer after the first EXP_COMPARE_SECTIONS. */
+/* Chooses the EXP_COMPARE_SECTIONS layers with the largest differences. */
+void exp_compare_choose_sections(struct exp_two_runs *c);
+
+/* Returns the id of the section about a layer; NULL for a layer that was not chosen, and for the model. */
 const char *exp_compare_section(const struct exp_two_runs *c, uint64_t index, char *text, size_t bytes);
 
 /* ---- the screen (screen.c) ---- */

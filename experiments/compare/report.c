@@ -360,21 +360,16 @@ struct page {
     char id[64]; /* of the section that a row leads to */
 };
 
-static bool is_of_model(const struct exp_compare_cell *x, uint64_t index)
-{
-    (void)index;
-    return is_model(x);
-}
+/* All layers that the page shows. */
+static const uint64_t shown_layers = UINT64_MAX;
 
-static bool is_of_layers(const struct exp_compare_cell *x, uint64_t index)
+static bool is_of(const struct page *p, const struct exp_compare_cell *x, uint64_t index)
 {
-    (void)index;
-    return !is_model(x);
-}
+    char id[64];
 
-static bool is_of_layer(const struct exp_compare_cell *x, uint64_t index)
-{
-    return x->index == index;
+    if (index != shown_layers)
+        return x->index == index;
+    return p->c->n_sections ? exp_compare_section(p->c, x->index, id, sizeof id) != NULL : !is_model(x);
 }
 
 /* Returns the section of a row's layer. */
@@ -382,20 +377,16 @@ static const char *section_of_row(const void *page, size_t row)
 {
     const struct page *p = page;
 
-    if (!p->c->cell[row].index)
-        return NULL;
     return exp_compare_section(p->c, p->c->cell[row].index, ((struct page *)p)->id, sizeof p->id);
 }
 
-/* Writes the rows of compare.csv about some cells; rows and cells have one order. */
-static void write_rows(struct exp_page_writer *w, const struct page *p,
-                       bool (*is)(const struct exp_compare_cell *x, uint64_t index), uint64_t index,
-                       const char *caption)
+/* Writes the rows of compare.csv about a layer, the model (0) or all shown layers; rows and cells have one order. */
+static void write_rows(struct exp_page_writer *w, const struct page *p, uint64_t index, const char *caption)
 {
     size_t *row = exp_new(p->c->n, sizeof *row), n = 0;
 
     for (size_t i = 0; i < p->c->n && i < p->table.table.n_rows; i++) {
-        if (is(&p->c->cell[i], index))
+        if (is_of(p, &p->c->cell[i], index))
             row[n++] = i;
     }
     exp_page_extract_write(w, &(struct exp_page_extract){ .csv = &p->table,
@@ -430,7 +421,7 @@ static void write_section(struct exp_page_writer *w, const struct page *p, const
         return;
     exp_compare_say_layer(p->c, first->index, summary, sizeof summary);
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_DETAIL, id, first->layer, summary });
-    write_rows(w, p, is_of_layer, first->index, first->layer);
+    write_rows(w, p, first->index, first->layer);
     exp_page_close(w);
 }
 
@@ -458,10 +449,13 @@ static void write_chapter(struct exp_page_writer *w, const struct page *p)
     say_answer(w, p);
     exp_page_folder_figure(w, &folder, "compare_layers");
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, "model", "The whole model", NULL });
-    write_rows(w, p, is_of_model, 0, "Sums over the layers that both runs have");
+    write_rows(w, p, 0, "Sums over the layers that both runs have");
     exp_page_close(w);
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, "compared-layers", "Layer by layer", NULL });
-    write_rows(w, p, is_of_layers, 0, "Each layer, algorithm and metric");
+    write_rows(w, p, shown_layers, "Each layer, algorithm and metric");
+    if (p->c->n_sections == EXP_COMPARE_SECTIONS)
+        exp_page_say(w, EXP_PAGE_NOTE, "The page has the %d layers with the largest differences; compare.csv has all.",
+                     EXP_COMPARE_SECTIONS);
     exp_page_close(w);
     exp_page_open(w, &(struct exp_page_section){ EXP_PAGE_PART, "pages", "Each layer by itself", NULL });
     write_sections(w, p);
