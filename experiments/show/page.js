@@ -135,7 +135,7 @@ const makeChart = figure => {
       if (line > 0) add(bar, 'line', { class: 'roof', y1: 0, y2: height, x1: at(line), x2: at(line) });
     }
   };
-  const setting = () => point < 0 ? 'this combination was not simulated' : keys.map((key, k) => `${key}=${points[point][k]}`).join(' ');
+  const setting = () => keys.map((key, k) => points[point][k] && `${key}=${points[point][k]}`).filter(Boolean).join(' ');
   const say = bar => {
     const { time, rate, times } = bar.views, range = v => v.high > v.low ? ` [${short(v.low)}, ${short(v.high)}]` : '';
     const lines = [`${bar.row.parentNode.querySelector('h5').firstChild.textContent.trim()}: ${bar.row.firstElementChild.textContent}`];
@@ -175,24 +175,28 @@ const makeChart = figure => {
   const views = document.createElement('span'), roofSaid = document.createElement('span');
   if (lists.length) views.append(...names.map((name, i) => pick(`m${i}`, name)));
   else views.append(pick('time', unit), pick('rate', rateUnit), pick('times', `\u00d7 ${over}`));
-  const chosen = keys.map(() => 0), settings = keys.map((key, k) => [...new Set(points.map(p => p[k]))]), sliders = document.createElement('div');
+  const settings = keys.map((key, k) => [...new Set(points.map(p => p[k]))]), sliders = document.createElement('div'), looks = [];
   sliders.className = 'choose sliders';
   keys.forEach((key, k) => {
     const label = document.createElement('label'), slider = document.createElement('input'), said = document.createElement('output');
     if (settings[k].length < 2) return;
     Object.assign(slider, { type: 'range', min: 0, max: settings[k].length - 1, step: 1, value: 0 });
-    const look = () => { said.textContent = settings[k][slider.value] || 'as in the file'; slider.setAttribute('aria-valuetext', said.textContent); };
+    looks.push(() => {
+      slider.value = settings[k].indexOf(points[point][k]);
+      said.textContent = points[point][k] || 'default';
+      slider.setAttribute('aria-valuetext', said.textContent);
+    });
     slider.addEventListener('input', () => {
-      chosen[k] = Number(slider.value);
-      point = points.findIndex(p => p.every((value, i) => value === settings[i][chosen[i]]));
-      look();
-      roofSaid.textContent = point < 0 ? setting() : '';
+      // Where a combination was not simulated, the other sliders move to one that was.
+      const alike = p => p[k] === settings[k][slider.value] ? p.filter((value, i) => value === points[point][i]).length : -1;
+      point = points.reduce((best, p, i) => alike(p) > alike(points[best]) ? i : best, 0);
+      looks.forEach(look => look());
       draw();
     });
-    look();
     label.append(`${key} `, slider, said);
     sliders.append(label);
   });
+  looks.forEach(look => look());
   const saves = g => Number(g.dataset.saves) || 0, layers = groups.filter(g => !g.matches('.total')), after = layers.at(-1)?.nextSibling;
   const sort = tick([`sort by ${figure.dataset.order}`], false, is => {
     const order = is ? [...layers].sort((a, b) => saves(b) - saves(a)) : layers;

@@ -207,7 +207,15 @@ static void put_points(struct exp_page_writer *w, const struct exp_page_points *
     put_list(w, p->unit, p->n_views);
     for (size_t i = 0; i < p->n_points; i++)
         put_list(w, &p->value[i * p->n_keys], p->n_keys);
-    fputs("</ul>\n", w->body);
+    fputs("</ul>\n<noscript><p class=note>Drawn: ", w->body);
+    put_text(w, p->view[0]);
+    for (size_t k = 0; k < p->n_keys; k++) {
+        fputs(k ? ", " : " at ", w->body);
+        put_text(w, p->key[k]);
+        fputs("=", w->body);
+        put_text(w, *p->value[k] ? p->value[k] : "default");
+    }
+    fputs("</p></noscript>\n", w->body);
 }
 
 /* ---- bars ---- */

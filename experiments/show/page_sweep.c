@@ -236,17 +236,14 @@ static void write_chart(struct exp_page_writer *w, struct sweep *s)
                                .saves_title = "the range over all settings",
                                .roof = (double)NAN,
                                .points = &s->points };
-    char(*name)[NAME_BYTES] = exp_new(s->n_layers + 1, sizeof *name), caption[640] = "Drawn without JavaScript: ";
+    char(*name)[NAME_BYTES] = exp_new(s->n_layers + 1, sizeof *name), caption[400];
     const double least = least_work(s);
 
-    for (size_t k = 0; k < s->points.n_keys; k++)
-        exp_say_more(caption, sizeof caption, "%s%s=%s", k ? " " : "", s->key[k], s->value[k]);
-    exp_say_more(
-        caption, sizeof caption,
-        ". Sliders choose among the %zu simulated settings, and bars keep one scale for all of them. Each "
-        "layer is planned anew for each setting. k: thousand loads or lines. M: million cycles, or lines where the "
-        "machine has no latencies.",
-        s->points.n_points);
+    exp_say(caption, sizeof caption,
+            "Sliders choose among the %zu simulated settings, and bars keep one scale for all of them. Each layer is "
+            "planned anew for each setting. k: thousand loads or lines. M: million cycles, or lines where the machine "
+            "has no latencies.",
+            s->points.n_points);
     c.caption = caption;
     add_sum(&c, s, name[s->n_layers]);
     for (size_t i = 0; i < s->n_layers && s->n_layers > 1; i++) {

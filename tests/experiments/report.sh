@@ -68,6 +68,7 @@ found zen4/peers/all "Speed-up over Base, and layers that are faster: im2col by 
 found gnr/polydl 'Best pick: '
 found zen4/polydl 'Best pick: '
 
+check "a sweep says without JavaScript which setting is drawn" grep -q '<noscript><p class=note>Drawn: L1 misses at L1.size=16K, L2.size=256K</p></noscript>' "$html"
 cp "$html" "$html.all"
 page "$all" MODEL=vgg16
 has "$html" "<h2>clx4208/<wbr>vgg16: "
