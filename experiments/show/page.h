@@ -186,6 +186,9 @@ int exp_page_network_write(struct exp_page_writer *w, const struct exp_page_fold
 int exp_page_sweep_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
 int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
 
+/* Draws a sweep with sliders, if the folder has one. Returns 0, or -errno with one line in why. */
+int exp_page_sweep_chart(struct exp_page_writer *w, const char *folder, struct exp_why *why);
+
 /* Write the answer of any folder, and the rest of the chapter. */
 void exp_page_other_begin(struct exp_page_writer *w, const struct exp_page_folder *f);
 int exp_page_other_end(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);

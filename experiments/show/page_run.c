@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "experiments/base/text.h"
 #include "experiments/bench/case/algo.h"
 #include "experiments/show/layers.h"
 
@@ -260,15 +262,38 @@ static void say_alone(const struct exp_page_run *r, size_t level, char *text, si
     exp_say(text, bytes, "; by caches alone %s", times);
 }
 
-/* Says how to see other sizes: this run has one machine, and other sizes need a simulation each. */
-static void say_sizes(struct exp_page_writer *w, const struct exp_page_run *r)
+/* Tells whether make sweep left a table of this model on this machine, and sets its folder (from malloc). */
+static bool has_sweep(const struct exp_page_run *r, char **folder)
 {
-    if (r->machine.n_levels)
+    char *file;
+    bool has;
+
+    *folder = exp_format("%s/../sweep/%s", r->f->path, exp_last_part(r->f->name));
+    file = exp_format("%s/sweep.csv", *folder);
+    has = !access(file, R_OK);
+    free(file);
+    return has;
+}
+
+/* Draws that sweep, else says how to make a sweep. */
+static void write_sizes(struct exp_page_writer *w, const struct exp_page_run *r)
+{
+    struct exp_why why = { "" };
+    char *folder;
+
+    if (has_sweep(r, &folder)) {
+        exp_page_say(w, EXP_PAGE_NOTE, "The next figure is of make sweep, from the folder sweep/%s.",
+                     exp_last_part(r->f->name));
+        if (exp_page_sweep_chart(w, folder, &why))
+            exp_page_say(w, EXP_PAGE_NOTE, "The sweep could not be read: %s", why.text);
+    } else if (r->machine.n_levels) {
         exp_page_say(w, EXP_PAGE_NOTE,
                      "Other sizes and ways: make sweep MODEL=%s MACHINE=%s VARY='L1.size=16K,32K,64K L1.ways=4,8,16' "
-                     "simulates them, and make report makes a page with a slider for each. They are not part of a run: "
+                     "simulates them, and make report then shows a slider for each here. They are not part of a run: "
                      "counting all ways of L1 in one pass would add 31 to 65 %% to a run's simulation.",
                      ((const struct exp_layers_row *)r->layers.row)->model, r->machine.name);
+    }
+    free(folder);
 }
 
 /* Adds misses of the chosen SConv against Base's: a card for each level of the machine as it is. */
@@ -319,7 +344,7 @@ static void write_answer(struct exp_page_writer *w, struct exp_page_run *r)
         exp_page_folder_figures(w, r->f, headlines, true);
     add_misses(w, r);
     exp_page_facts_end(w);
-    say_sizes(w, r);
+    write_sizes(w, r);
 }
 
 /* ---- figures and tables ---- */

@@ -122,7 +122,7 @@ static void read_rows(struct sweep *s)
         }
         s->row[r] = (struct row){ .algo = config >= 1 ? shown_as(s, r, has_chosen) : NULL,
                                   .layer = s->n_layers - 1,
-                                  .config = config >= 1 ? (size_t)config - 1 : 0 };
+                                  .config = config >= 1 ? (size_t)fmin(config, POINTS + 1) - 1 : 0 };
         s->points.n_points = s->row[r].config >= s->points.n_points ? s->row[r].config + 1 : s->points.n_points;
     }
 }
@@ -257,12 +257,11 @@ static void write_chart(struct exp_page_writer *w, struct sweep *s)
 
 /* ---- the chapter ---- */
 
-int exp_page_sweep_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
+int exp_page_sweep_chart(struct exp_page_writer *w, const char *folder, struct exp_why *why)
 {
     struct sweep s = { .n_layers = 0 };
-    int err = exp_page_csv_read(&s.csv, f->path, "sweep.csv", why);
+    int err = exp_page_csv_read(&s.csv, folder, "sweep.csv", why);
 
-    exp_page_other_begin(w, f);
     if (!err) {
         find_keys(&s);
         find_numbers(&s);
@@ -276,5 +275,14 @@ int exp_page_sweep_write(struct exp_page_writer *w, const struct exp_page_folder
     free(s.layer);
     free(s.value);
     exp_page_csv_release(&s.csv);
+    return err;
+}
+
+int exp_page_sweep_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why)
+{
+    int err;
+
+    exp_page_other_begin(w, f);
+    err = exp_page_sweep_chart(w, f->path, why);
     return err ? err : exp_page_other_end(w, f, why);
 }

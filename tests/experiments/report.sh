@@ -94,6 +94,15 @@ bar=$(grep -A4 '>conv1_1</a> <small>' "$few/report.html" | grep -o 'class=bar da
 check "a bar has value, interval, rate and speed-up: $bar" grep -qE 'data-v="([0-9.e+-]+,){7}' <<<"$bar"
 check "SVG without JavaScript" grep -q '<svg width=100% height=16><rect class=k y=2 height=12 width=' "$few/report.html"
 
+# A sweep of the same model beside the run is on the run's page, with sliders.
+has "$few/report.html" "Other sizes and ways: make sweep MODEL=vgg16 MACHINE=clx4208 VARY='L1.size=16K,32K,64K L1.ways=4,8,16'"
+swept=$work/swept/vgg16
+mkdir -p "$work/swept/sweep/vgg16" && cp -r "$few" "$swept"
+cp results/reference/clx4208/sweep/resnet18/sweep.csv "$work/swept/sweep/vgg16"
+page "$swept"
+check "the sweep is on the page of the run" grep -q '<ul class=points hidden><li><b>L1.size</b><b>L2.size</b></li>' "$swept/report.html"
+has_not "$swept/report.html" 'Other sizes and ways'
+
 # What a reader asks first stands above the first figure: why, what it waits for, which layer next.
 has "$few/report.html" "<dt>why</dt><dd>Base spends 40 % of its time on im2col and packing, SConv, OpenBLAS's micro-kernel 7 %; its micro-kernels take 1.06 of the time of Base's.</dd>"
 has "$few/report.html" "<dt>what it waits for</dt><dd>No waits are simulated for this machine. Loads that miss with SConv, OpenBLAS's micro-kernel: L1 9.26 %, L2 1.25 %, L3 "

@@ -1,6 +1,6 @@
 /* Tries a report in a browser; tests/experiments/report.sh puts this at its end. What was found is an attribute of <html>. */
 'use strict';
-{
+addEventListener('load', () => { /* figures are decoded by then */
   const found = [];
   const check = (what, is) => found.push((is ? 'passed: ' : 'failed: ') + what.replace(/[;"]/g, ' '));
   const all = what => [...document.querySelectorAll(what)];
@@ -148,4 +148,4 @@
     found.push('end of the trial');
     document.documentElement.dataset.found = found.join(';');
   }, 300);
-}
+});
