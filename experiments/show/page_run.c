@@ -282,7 +282,8 @@ static void write_sizes(struct exp_page_writer *w, const struct exp_page_run *r)
     char *folder;
 
     if (has_sweep(r, &folder)) {
-        exp_page_say(w, EXP_PAGE_NOTE, "The next figure is of make sweep, from the folder sweep/%s.",
+        exp_page_say(w, EXP_PAGE_NOTE,
+                     "What if the caches were others? The next figure is of make sweep, from the folder sweep/%s.",
                      exp_last_part(r->f->name));
         if (exp_page_sweep_chart(w, folder, &why))
             exp_page_say(w, EXP_PAGE_NOTE, "The sweep could not be read: %s", why.text);

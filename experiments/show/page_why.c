@@ -88,9 +88,9 @@ static void say_cycles(const struct subject *s, char *text)
         }
     }
     if (fabs(largest) >= 0.01)
-        exp_say(text, TEXT_BYTES, "By simulation, %s costs %s %s by %.0f %% of Base's cycles.",
-                exp_page_run_parts[most].word, exp_page_algo_title(s->best), largest > 0 ? "less" : "more",
-                100 * fabs(largest));
+        exp_say(text, TEXT_BYTES, "By simulation, %s needs %.0f %% of Base's cycles %s for %s.",
+                exp_page_algo_title(s->best), 100 * fabs(largest), largest > 0 ? "less" : "more",
+                exp_page_run_parts[most].word);
 }
 
 static void say_why(const struct subject *s, char *text)
@@ -134,7 +134,8 @@ static void say_cycles_of(const struct subject *s, const char *algo, char *text)
 
     for (size_t i = 0; i < EXP_PAGE_RUN_PARTS; i++)
         share[i] = sum_of(s, algo, exp_page_run_parts[i].measure) / all;
-    exp_say_more(text, TEXT_BYTES, "computing %.0f %%, packing %.0f %%", 100 * share[0], 100 * share[1]);
+    for (size_t i = 0; i < EXP_PAGE_RUN_PARTS - N_WAITS; i++)
+        exp_say_more(text, TEXT_BYTES, "%s%s %.0f %%", i ? ", " : "", exp_page_run_parts[i].word, 100 * share[i]);
     while (n < MOST_WAITS && (most = largest_part(share, is_said, EXP_PAGE_RUN_PARTS - N_WAITS)) < EXP_PAGE_RUN_PARTS) {
         is_said[most] = true;
         n++;
