@@ -93,6 +93,10 @@ mutant "the host's file: caches of other ways are the same" sim/machine/machine_
     's/ && \(!told->n_ways \|\| ways == l->n_ways\)//' sim_machine_host timing
 mutant "a figure's quotes end the page's attribute" experiments/show/page_writer.c 's/strchr\("\\"#%&"/strchr("#%\&"/' page tests/experiments/report.sh
 mutant "a chart's slow bar hides the others" experiments/show/page_bars.c 's/EXP_PAGE_BARS_OVER \* base/1e9 * base/' page
+mutant "a sweep's sums are of the last layer" experiments/show/page_sweep.c 's/isnan\(\*at\) \? number : \*at \+ number/number/' tests/experiments/report.sh
+mutant "the layer that is next is the slowest" experiments/show/page_why.c 's/c\.cost - c\.work \/ roof;/c.cost + 0 * roof;/' tests/experiments/report.sh
+mutant "a log's time is that of the first run" experiments/bench/model/onednn.c 's/exp_spread_of\(ns, n\)\.median/ns[0]/' exp_workload
+mutant "a log's time of two convolutions is that of one" experiments/bench/model/onednn.c 's/m->n_layers == n_before \+ 1\)/m->n_layers > n_before)/' exp_workload
 mutant "a p value without its correction for continuity" experiments/compare/rank_test.c 's/fmax\(far - 0\.5, 0\)/far/' compare
 mutant "Holm's method forgets how many tests are left" experiments/compare/rank_test.c 's/p\[next\] \* \(double\)left/p[next]/' compare
 mutant "a task of a living process is taken" experiments/base/store_tasks.c 's/ EXP_CLAIM_ELSEWHERE : / EXP_CLAIM_TAKEN : /' store

@@ -68,6 +68,7 @@ found zen4/peers/all "Speed-up over Base, and layers that are faster: im2col by 
 found gnr/polydl 'Best pick: '
 found zen4/polydl 'Best pick: '
 
+check "a sweep's sums over the layers" [ "$(grep -A2 '<h5>All 20 layers <small></small></h5>' "$html" | grep -c 'data-a="base" .* data-m0="1.853e+04,')" -eq 1 ]
 check "a sweep says without JavaScript which setting is drawn" grep -q '<noscript><p class=note>Drawn: L1 misses at L1.size=16K, L2.size=256K</p></noscript>' "$html"
 cp "$html" "$html.all"
 page "$all" MODEL=vgg16
