@@ -92,11 +92,7 @@ static int take(struct conv_plan_facts *f, char *word, struct exp_why *why)
     return 0;
 }
 
-/*
- * Plans n again with the given decisions of its tiling and options (kernels/emit/plan_keys.def); all else is derived.
- * other is as in conv_plan_of_facts.
- */
-static int set_decisions(struct conv_layer_plan *n, const char *set, const struct conv_ukr *other, struct exp_why *why)
+int exp_emit_set(struct conv_layer_plan *n, const char *set, const struct conv_ukr *other, struct exp_why *why)
 {
     struct conv_plan_facts f = conv_plan_facts_of(&n->plan, &n->caches, n->layer, n->machine);
     char *words = exp_copy_text(set), *rest = words, reason[300];
@@ -190,7 +186,7 @@ static int add_plan(struct conv_layer_plans *list, const struct exp_case *c, con
         return exp_fail(why, -EINVAL, "layer '%s' with %s: %s is no SConv and has no tiles; ALGO=sconv has",
                         c->layer->name, c->algo->name, conv_plan_kernel_name(&c->plan));
     if (*set)
-        err = set_decisions(&n, set, &setup->openblas_ukr.ukr, why);
+        err = exp_emit_set(&n, set, &setup->openblas_ukr.ukr, why);
     if (err)
         return err;
     return conv_plans_add(list, &n) ? exp_fail(why, -ENOMEM, "out of memory") : 0;

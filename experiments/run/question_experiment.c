@@ -26,6 +26,7 @@
 #include "experiments/bench/course/options_shared.h"
 #include "experiments/bench/plugin/plugin.h"
 #include "experiments/bench/case/published.h"
+#include "experiments/choices/advice.h"
 #include "experiments/choices/choice.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
@@ -36,7 +37,7 @@ struct options {
     const char *model, *layers, *input, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
         *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan, *columns, *make_guest, *sample;
     unsigned batch, links, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
-        observe_limit, launcher, plugin_limit, plugin_threads, most_macs, more;
+        observe_limit, launcher, plugin_limit, plugin_threads, most_macs, more, advice;
     bool asks_guest;
 };
 
@@ -61,6 +62,8 @@ struct session {
     struct exp_tasks_counts replayed; /* with a store, n_tasks is not 0 */
     struct exp_observed observed;
     char observed_in_short[768];
+    struct exp_advices advices;
+    struct exp_advice_judgement judged; /* of several models, all of them */
     struct exp_results results;
     struct exp_crew crew;
     char *const *argv;
@@ -414,14 +417,47 @@ static int observe(struct session *s, struct exp_progress *progress)
     return err;
 }
 
+static struct exp_replay_asked replay_asked(const struct options *o)
+{
+    return (struct exp_replay_asked){ .cache = (enum exp_cache_state)o->cache,
+                                      .n_threads = o->jobs,
+                                      .store = o->store,
+                                      .results = o->results,
+                                      .known = o->known };
+}
+
+/* Finds what to change next; the knobs' commands repeat the user's words. */
+static int advise(struct session *s)
+{
+    const struct options *o = &s->options;
+    const struct exp_report report = report_of(s);
+    char kind[64];
+    char *ukr = *o->ukr ? exp_format(" UKR=%s", o->ukr) : exp_copy_text("");
+    char *more = exp_format("%s%s%s", o->packs_filters ? " FILTERS=run_time" : "", *o->core ? " CORE=" : "", o->core);
+    const struct exp_advice_asked asked = { .model = o->model,
+                                            .machine = o->machine,
+                                            .kind = kind,
+                                            .ukr = ukr,
+                                            .more = more,
+                                            .depth = (enum exp_advice_depth)o->advice,
+                                            .replay = replay_asked(o) };
+    const struct exp_measure_options m = measure_options(s);
+    int err;
+
+    exp_machine_say_kind(o->machine, &s->setup.machine, kind, sizeof kind);
+    err = exp_advise(&s->advices, &report, EXP_EXPERIMENTS_DIR, &asked, &s->why);
+
+    if (!err && asked.depth == EXP_ADVICE_JUDGE)
+        err = exp_advices_judge(&s->judged, &s->advices, &report, &m, &s->why);
+    free(ukr);
+    free(more);
+    return err;
+}
+
 static int run_all(struct session *s)
 {
     const struct options *o = &s->options;
-    const struct exp_replay_asked asked = { .cache = (enum exp_cache_state)o->cache,
-                                            .n_threads = o->jobs,
-                                            .store = o->store,
-                                            .results = o->results,
-                                            .known = o->known };
+    const struct exp_replay_asked asked = replay_asked(o);
     const struct exp_rounds rounds = rounds_of(&s->options);
     double seconds[EXP_N_WORKS] = { 0 };
     struct exp_progress *progress;
@@ -440,6 +476,8 @@ static int run_all(struct session *s)
     if (!err)
         err = observe(s, progress);
     exp_progress_free(progress);
+    if (!err)
+        err = advise(s);
     if (!err) {
         exp_observe_share(&s->observed, &s->experiment);
         exp_observe_sum_up(&s->observed, s->observed_in_short, sizeof s->observed_in_short);
@@ -560,6 +598,10 @@ static int write_tables(void *session)
     if (!err)
         err = exp_observe_write(&s->observed, &report, &s->results.dir, &s->why);
     if (!err)
+        err = exp_advices_write(&s->advices, &report, &s->results.dir, &s->why);
+    if (!err && s->judged.n)
+        err = exp_advice_judgement_write(&s->judged, &report, &s->results.dir, &s->why);
+    if (!err)
         err = exp_outdir_write(&s->results.dir, "host.txt", print_host, s, &s->why);
     if (err)
         return err;
@@ -570,9 +612,11 @@ static int write_tables(void *session)
 
 static void print_tables(const struct session *s)
 {
-    static const char *const files[] = { "verdict.txt",  "layers.csv",  "model.csv", "levels.csv",      "traffic.csv",
-                                         "classes.csv",  "samples.csv", "picks.csv", "prefetchers.csv", "facts.csv",
-                                         EXP_CSV_SCHEMA, "machine.cfg", "host.txt",  EXP_TRACE_FILE };
+    static const char *const files[] = {
+        "verdict.txt",  "layers.csv",  "model.csv", "levels.csv",      "traffic.csv",
+        "classes.csv",  "samples.csv", "picks.csv", "prefetchers.csv", "facts.csv",
+        EXP_CSV_SCHEMA, "machine.cfg", "host.txt",  EXP_TRACE_FILE,    EXP_ADVICE_FILE
+    };
 
     const struct exp_counts_source source = counts_of(s);
 
@@ -641,11 +685,16 @@ static int work(void *session)
     return run_all(s);
 }
 
+enum { MOST_ADVICE = 12 }; /* sentences */
+
 static int print_verdict(const void *session, FILE *out)
 {
-    const struct exp_report report = report_of(session);
+    const struct session *s = session;
+    const struct exp_report report = report_of(s);
 
     exp_answer_print(&report, out);
+    exp_advices_print(&s->advices, MOST_ADVICE, out);
+    exp_advice_judgement_print(&s->judged, out);
     return 0;
 }
 
@@ -658,11 +707,28 @@ static int answer(void *session)
     exp_replay_say_kept(s->options.store, &s->replayed, stdout);
     printf("\n");
     exp_columns_print(s->options.columns, &report, stdout);
+    exp_advices_print(&s->advices, MOST_ADVICE, stdout);
+    exp_advice_judgement_print(&s->judged, stdout);
     exp_answer_print_last(&report, stdout);
     return 0;
 }
 
-/* Proposes what the user has not asked: another machine, and a kernel of the user's. */
+/* Proposes the first advice. */
+static void screen_advice(const struct session *s, struct exp_screen *screen)
+{
+    const struct exp_advice *first = exp_advices_first(&s->advices);
+    char *purpose;
+
+    if (!first)
+        return;
+    purpose = first->gain_percent.why ? exp_format("%s: %s may gain", first->of->layer->name, first->knob)
+                                      : exp_format("%s: simulated %.0f %% fewer cycles", first->of->layer->name,
+                                                   first->gain_percent.number);
+    exp_screen_next(screen, first->command, purpose);
+    free(purpose);
+}
+
+/* Proposes what the user has not asked: the first advice, another machine, and a kernel of the user's. */
 static void screen_next(const struct session *s, struct exp_screen *screen)
 {
     char *machine = exp_format("make experiment MODEL=%s MACHINE=clx4208", s->options.model);
@@ -670,6 +736,7 @@ static void screen_next(const struct session *s, struct exp_screen *screen)
 
     for (size_t a = 0; a < s->experiment.n_algos; a++)
         has_plugins |= s->experiment.cases[a].algo->plugin != NULL;
+    screen_advice(s, screen);
     if (!strcmp(s->setup.machine.name, "host"))
         exp_screen_next(screen, machine, "the paper's Xeon");
     if (!has_plugins)
@@ -710,6 +777,8 @@ static void release(void *session)
     struct session *s = session;
 
     exp_observe_release(&s->observed);
+    exp_advices_release(&s->advices);
+    exp_advice_judgement_release(&s->judged);
     exp_experiment_release(&s->experiment);
     exp_emit_coder_free(s->coder);
     exp_setup_release(&s->setup);
@@ -733,6 +802,7 @@ static int run_one_of(struct session *all, const char *model)
     s->options.model = model;
     s->is_of_several = true;
     err = exp_main_follow(&question_experiment, s);
+    exp_advice_judgement_add(&all->judged, &s->judged);
     if (err)
         exp_fail(&all->why, err, "%s", *s->why.text ? s->why.text : strerror(-err));
     exp_main_release(&question_experiment, s);
@@ -761,6 +831,7 @@ static int run_each(struct session *s, const struct exp_models *models)
             err = err ? err : one;
         }
     }
+    exp_advice_judgement_print(&s->judged, stdout);
     return err ? exp_fail(&s->why, err, "of %zu models, these are not complete:%s", models->n, failed) : 0;
 }
 
@@ -835,6 +906,11 @@ static const struct exp_option options[] = {
         "auto (default): a sample where a machine with prefetchers or TLBs would need more than 20 s of CPU time",
         sample, "auto"),
     EXP_TUNE_OPTIONS,
+    EXP_WORD("ADVICE",
+             "advice.json, what to change in each layer: 0: nothing; known (default): among the simulated algorithms; "
+             "deep: further tiles, micro-kernels and tuned SConv are simulated, too; judge: deep, and the first advice "
+             "of each layer is timed beside the layer's SConv",
+             advice, EXP_ADVICE_KNOWN, "0", "known", "deep", "judge"),
     EXP_WORD("OBSERVE",
              "run layers with every access observed, under emulation or as instrumented twins: auto (default): where "
              "no counters count the machine, each shape, or as much of it as OBSERVE_LIMIT allows; 0; sample: each "
@@ -888,7 +964,8 @@ const struct exp_question question_experiment = {
     .crew_at = offsetof(struct session, crew),
     .tables = { &exp_layers_table, &exp_model_table, &exp_levels_table, &exp_traffic_table, &exp_classes_table,
                 &exp_samples_table, &exp_picks_table, &exp_prefetchers_table, &exp_plans_table, &exp_times_table,
-                &exp_observed_table, &exp_observed_instructions_table, &exp_observed_outside_table, &exp_facts_table },
+                &exp_observed_table, &exp_observed_instructions_table, &exp_observed_outside_table, &exp_facts_table,
+                &exp_advice_judged_table },
     .prepare = prepare,
     .work = work,
     .write = write_tables,

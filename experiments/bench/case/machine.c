@@ -97,6 +97,15 @@ void exp_machine_say_source(const char *which, const char *results, char *text, 
     free(origin);
 }
 
+void exp_machine_say_kind(const char *which, const struct sim_machine *m, char *text, size_t bytes)
+{
+    struct exp_why ignored;
+    struct sim_here h;
+
+    exp_say(text, bytes, "%s",
+            is_host(which) && !look_at_host(&h, NULL, &ignored) && *h.known.name ? h.known.name : m->name);
+}
+
 void exp_machine_print_notes(const char *which, const char *results, const char *start, FILE *out)
 {
     struct sim_notes notes = { "" };

@@ -21,6 +21,12 @@ int exp_machine_check(const char *which, struct exp_why *why);
 void exp_machine_say_source(const char *which, const char *results, char *text, size_t bytes);
 
 /*
+ * Says the name of the machine's kind, shared by all computers of the kind: of the host, the name of the CPU's file;
+ * "host" without a file.
+ */
+void exp_machine_say_kind(const char *which, const struct sim_machine *m, char *text, size_t bytes);
+
+/*
  * Prints notes on a host machine, each in a line behind `start`: values left out, guessed or assumed. A machine from a
  * file has no notes.
  */

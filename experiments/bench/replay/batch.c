@@ -181,7 +181,7 @@ static char *what_of(const struct kept *k, size_t stream)
                 (unsigned long long)k->e->setup->sampling.seed);
     each_case(k, stream, print_case, out);
     for (size_t i = 0; i < stacks->n; i++) {
-        if (k->e->cases[stream].algo == exp_algo_noted() ||
+        if (!strcmp(EXP_ALGO_NOTED, k->e->cases[stream].algo->name) ||
             !strcmp(stacks->record[i].algo, k->e->cases[stream].algo->name))
             exp_stack_print(&stacks->record[i], out);
     }

@@ -15,6 +15,7 @@
 #include "experiments/bench/course/course.h"
 #include "experiments/bench/replay/replay.h"
 #include "experiments/bench/course/options_shared.h"
+#include "experiments/choices/gain.h"
 #include "experiments/choices/validate/validate.h"
 
 struct options {
@@ -290,6 +291,9 @@ static int write_tables(void *session)
     err = err ? err : exp_validate_cycles_write(&s->report, &s->machine, &s->cycles, &s->results.dir, &s->why);
     if (!err && s->samples.n)
         err = exp_validate_sampled_write(&s->samples, &s->results.dir, &s->why);
+    err = err ? err
+              : exp_validate_gains_write(&(struct exp_validate_gains){ &s->points, s->setup.machine.name }, s->what,
+                                         &s->results.dir, &s->why);
     if (!err)
         exp_agreement_print(&s->report, stdout);
     return err;
@@ -372,7 +376,7 @@ const struct exp_question question_validate = {
     .models_at = offsetof(struct session, models),
     .machine_at = offsetof(struct session, setup.machine),
     .tables = { &exp_plans_table, &exp_counts_table, &exp_points_table, &exp_agreement_table,
-                &exp_validate_targets_table, &exp_validate_cycles_table, &exp_validate_sampled_table },
+                &exp_validate_targets_table, &exp_validate_cycles_table, &exp_validate_sampled_table, &exp_gains_table },
     .prepare = prepare,
     .prepares_from_files = true,
     .work = work,

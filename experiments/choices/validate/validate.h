@@ -83,6 +83,16 @@ void exp_validate_sampled_print(const struct exp_validate_samples *s, FILE *out)
 void exp_validate_sampled_note(const struct exp_validate_samples *s, struct exp_screen *screen);
 
 extern const struct rec_table exp_validate_sampled_table;
+/* ---- gains.c ---- */
+
+/* The points whose ratios of cycles become rows of gains.csv (experiments/choices/gain.h). */
+struct exp_validate_gains {
+    const struct exp_points *points;
+    const char *machine;
+};
+
+int exp_validate_gains_write(const struct exp_validate_gains *g, const char *what, const struct exp_outdir *dir,
+                             struct exp_why *why);
 
 /* ---- rivals.c ---- */
 

@@ -1,0 +1,60 @@
+/* The causes of advice.def, and words of commands. */
+#include "experiments/choices/advice.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct exp_advice_cause causes[] = {
+#define CAUSE(id, name, words, measure) { name, words, measure, false },
+#define CAUSE_ALONE(id, name, words, measure) { name, words, measure, true },
+#include "experiments/choices/advice.def"
+};
+
+size_t exp_advice_n_causes(void)
+{
+    return sizeof causes / sizeof causes[0];
+}
+
+const struct exp_advice_cause *exp_advice_cause_at(size_t i)
+{
+    assert(i < exp_advice_n_causes());
+    return &causes[i];
+}
+
+/* ---- commands ---- */
+
+/* Tells whether a character means nothing to a shell, to make and in a pattern. */
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("_-./:=+,", c);
+}
+
+char *exp_advice_pattern(const char *layer)
+{
+    char *pattern = exp_copy_text(layer);
+
+    for (char *c = pattern; *c; c++)
+        *c = is_plain(*c) && *c != ',' && *c != ':' ? *c : '?';
+    return pattern;
+}
+
+char *exp_advice_quoted(const char *word)
+{
+    const char *c = word;
+    char *text;
+    size_t bytes;
+    FILE *out;
+
+    while (*c && is_plain(*c))
+        c++;
+    if (!*c && *word)
+        return exp_copy_text(word);
+    out = exp_memory_open(&text, &bytes);
+    fputc('\'', out);
+    for (c = word; *c; c++)
+        fputs(*c == '\'' ? "'\\''" : *c == '$' ? "$$" : (const char[]){ *c, '\0' }, out);
+    fputc('\'', out);
+    fclose(out);
+    return text;
+}

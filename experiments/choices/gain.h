@@ -1,0 +1,47 @@
+/*
+ * Known errors of simulated gains. By simulated cycles, a layer takes s times as long by the algorithm `from` as by the
+ * algorithm `to`; on a real machine the layer takes t times as long. With s / t above 1 the simulation overstates the
+ * gain. The table has quantiles of s / t over recorded layers, for each pair of algorithms. `make validate` writes the rows of
+ * one machine, and experiments/estimates/gains.csv keeps the rows of all machines.
+ *
+ * A change is advised if the simulated ratio is above the 95th percentile: a larger error was found in a twentieth of
+ * the layers. A ratio within EXP_CYCLES_TIE (bench/case/cycles.h) is no gain.
+ */
+#ifndef EXPERIMENTS_CHOICES_GAIN_H
+#define EXPERIMENTS_CHOICES_GAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/record.h"
+
+#define EXP_GAINS_FILE "estimates/gains.csv"
+
+/* A row: the quantiles of a pair of algorithms on a machine. */
+struct exp_gain {
+    const char *machine, *from, *to;
+    uint64_t layers;
+    double median, p95;
+};
+
+extern const struct rec_table exp_gains_table;
+
+/* Returns the bound of the simulated ratio of a change: p95, but at least EXP_CYCLES_TIE, a tie. */
+double exp_gain_bound(const struct exp_gain *g);
+
+/* Fills the quantiles of n >= 1 ratios, and sorts the ratios. */
+void exp_gain_fill(struct exp_gain *g, double *ratio, size_t n);
+
+/* Reads the rows of all machines. Returns 0, or -errno with a line in why. */
+int exp_gains_read(struct rec_rows *rows, const char *experiments_dir, struct exp_why *why);
+
+/*
+ * Returns the row for a change on a machine: the machine's own row of the pair; else, of the pair's rows on all
+ * machines, the row with the largest p95; else the row with the largest p95 of all pairs with this `from`; else of all
+ * rows. NULL without rows.
+ */
+const struct exp_gain *exp_gains_find(const struct rec_rows *rows, const char *machine, const char *from,
+                                      const char *to);
+
+#endif
