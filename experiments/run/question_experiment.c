@@ -26,7 +26,7 @@
 #include "experiments/bench/course/options_shared.h"
 #include "experiments/bench/plugin/plugin.h"
 #include "experiments/bench/case/published.h"
-#include "experiments/choices/advice.h"
+#include "experiments/choices/advice/advice.h"
 #include "experiments/choices/choice.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
@@ -713,36 +713,40 @@ static int answer(void *session)
     return 0;
 }
 
-/* Proposes the first advice. */
-static void screen_advice(const struct session *s, struct exp_screen *screen)
-{
-    const struct exp_advice *first = exp_advices_first(&s->advices);
-    char *purpose;
-
-    if (!first)
-        return;
-    purpose = first->gain_percent.why ? exp_format("%s: %s may gain", first->of->layer->name, first->knob)
-                                      : exp_format("%s: simulated %.0f %% fewer cycles", first->of->layer->name,
-                                                   first->gain_percent.number);
-    exp_screen_next(screen, first->command, purpose);
-    free(purpose);
-}
-
 /* Proposes what the user has not asked: the first advice, another machine, and a kernel of the user's. */
 static void screen_next(const struct session *s, struct exp_screen *screen)
 {
+    const struct exp_advice *first = exp_advices_first(&s->advices);
     char *machine = exp_format("make experiment MODEL=%s MACHINE=clx4208", s->options.model);
     bool has_plugins = false;
 
     for (size_t a = 0; a < s->experiment.n_algos; a++)
         has_plugins |= s->experiment.cases[a].algo->plugin != NULL;
-    screen_advice(s, screen);
+    if (first)
+        exp_screen_next(screen, first->command, "the first advice");
     if (!strcmp(s->setup.machine.name, "host"))
         exp_screen_next(screen, machine, "the paper's Xeon");
     if (!has_plugins)
         exp_screen_next(screen, "make plugin NAME=mine", "your own kernel beside it");
     exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
     free(machine);
+}
+
+/* Says the first advice, and how advice stood the clock if that was asked. */
+static void screen_advice(const struct session *s, struct exp_screen *screen)
+{
+    const struct exp_advice *first = exp_advices_first(&s->advices);
+    const struct exp_advice_score by_advice = exp_advice_score(&s->judged, EXP_BY_ADVICE),
+                                  tuned = exp_advice_score(&s->judged, EXP_BY_TUNED);
+
+    if (first && !first->gain_percent.why)
+        exp_screen_note(screen, "advice", "%s: %s in place of %s should save %.0f %% of the cycles",
+                        first->of->layer->name, first->knob, first->of->algo->name, first->gain_percent.number);
+    if (s->judged.n)
+        exp_screen_note(screen, "judged",
+                        "the first advice is never slower in %zu of %zu layers, always sconv_tuned in %zu of %zu; the "
+                        "median layer keeps %.2f of the promise",
+                        by_advice.n_never_slower, by_advice.n, tuned.n_never_slower, tuned.n, by_advice.kept);
 }
 
 static void fill_screen(const void *session, struct exp_screen *screen)
@@ -757,6 +761,7 @@ static void fill_screen(const void *session, struct exp_screen *screen)
         exp_screen_note(screen, "replay",
                         "the observed accesses of the real code are those of the replay in %zu of %zu runs",
                         replay.n_equal, replay.n_observed);
+    screen_advice(s, screen);
     screen->is_brief = s->is_of_several;
     if (*s->options.columns) {
         char *lines;

@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
+#include "experiments/bench/case/cycles.h"
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/course/course.h"
-#include "experiments/choices/advice.h"
+#include "experiments/choices/advice/advice.h"
 #include "experiments/emit/options_emit.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/rng.h"
@@ -50,7 +51,7 @@ static void test_causes(void)
         becomes[M_waiting_cycles] = value_of(1600);
         if (cause->is_alone)
             was[M_simulated_cycles] = becomes[M_simulated_cycles] = value_none("no core");
-        why = exp_advice_weigh(&x, was, becomes);
+        why = exp_advice_weigh(&x, "toy", was, becomes);
         test_check(!why && x.cause == cause, "cause %s: %s", cause->name, why ? why : x.cause->name);
         CU_ASSERT(x.was == 125 && x.becomes == 25);
         CU_ASSERT_DOUBLE_EQUAL(x.ratio, 1.25, 1e-12);
@@ -71,7 +72,7 @@ static const char *weigh(double cycles, struct exp_ratio measured)
     fill(was);
     fill(becomes);
     becomes[M_simulated_cycles] = isnan(cycles) ? value_none("a reason") : value_of(cycles);
-    return exp_advice_weigh(&x, was, becomes);
+    return exp_advice_weigh(&x, "toy", was, becomes);
 }
 
 static void test_gains(void)
@@ -102,7 +103,7 @@ static void test_estimates(void)
         was[M_simulated_cycles] = becomes[M_simulated_cycles] = value_none("no core");
         becomes[M_waiting_cycles] = value_of(1000);
         becomes[M_issue_cycles] = value_of(is_both ? 800 : 1001);
-        CU_ASSERT_EQUAL(!exp_advice_weigh(&x, was, becomes), is_both);
+        CU_ASSERT_EQUAL(!exp_advice_weigh(&x, "toy", was, becomes), is_both);
     }
 }
 
@@ -127,6 +128,19 @@ static void test_errors(void)
         test_check(exp_gains_find(&all, cases[i].machine, cases[i].from, cases[i].to) == &rows[cases[i].row],
                    "case %zu", i);
     CU_ASSERT_PTR_NULL(exp_gains_find(&(struct rec_rows){ 0 }, "m", "is", "ws"));
+}
+
+/* The machine's own errors correct a ratio in both directions, errors of another machine only downwards. */
+static void test_expected(void)
+{
+    const struct exp_gain low = { "m", "a", "b", 9, 0.8, 1.1 }, high = { "m", "a", "b", 9, 1.25, 1.5 };
+
+    CU_ASSERT_DOUBLE_EQUAL(exp_gain_expected(&low, "m", 1.2), 1.5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_gain_expected(&low, "n", 1.2), 1.2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_gain_expected(&high, "m", 1.5), 1.2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(exp_gain_expected(&high, "n", 1.5), 1.2, 1e-12);
+    CU_ASSERT_EQUAL(exp_gain_bound(&high), 1.5);
+    CU_ASSERT_EQUAL(exp_gain_bound(&(struct exp_gain){ "m", "a", "b", 9, 0.7, 0.9 }), EXP_CYCLES_TIE);
 }
 
 static void test_quantiles(void)
@@ -321,7 +335,7 @@ static void check_advice(json_t *x)
     json_t *knob = json_object_get(x, "knob");
     const char *option = json_string_value(json_object_get(knob, "option"));
     const char *value = json_string_value(json_object_get(knob, "value"));
-    const json_t *gain = json_object_get(x, "gain_percent");
+    const json_t *gain = json_object_get(x, "simulated_gain_percent");
     char *word;
     size_t i = 0;
 
@@ -338,6 +352,7 @@ static void check_advice(json_t *x)
     CU_ASSERT_PTR_NOT_NULL(json_string_value(json_object_get(x, "cause")));
     CU_ASSERT(json_is_real(json_object_get(json_object_get(x, "evidence"), "value")));
     CU_ASSERT(json_is_real(gain) != json_is_string(json_object_get(x, "why_no_gain")));
+    CU_ASSERT(json_is_real(gain) == json_is_real(json_object_get(x, "gain_percent")));
     CU_ASSERT(!json_is_real(gain) ||
               json_real_value(gain) > json_real_value(json_object_get(json_object_get(x, "threshold"), "percent")));
 }
@@ -418,11 +433,20 @@ static void test_experiment(void)
 
 static void test_others(void)
 {
+    const struct exp_advice_asked asked = {
+        .model = "odd.csv", .machine = "zen3", .kind = "zen3", .ukr = "", .more = "", .depth = EXP_ADVICE_KNOWN
+    };
+    struct exp_advices a = { 0 };
+    struct exp_why why = { "" };
     struct lab l = { 0 };
 
     if (open_lab(&l, "clx4208", EXP_COLD)) {
         advise(&l, "0.01", EXP_ADVICE_DEEP);
         CU_ASSERT_EQUAL(advise(&l, "1000", EXP_ADVICE_KNOWN), 0);
+        CU_ASSERT_EQUAL(exp_advise(&a, &l.report, "no such folder", &asked, &why), 0);
+        test_check(a.why_none && strstr(a.why_none, "no such folder"), "no known errors: %s",
+                   a.why_none ? a.why_none : "advice");
+        exp_advices_release(&a);
     }
     close_lab(&l);
     l = (struct lab){ 0 };
@@ -463,13 +487,14 @@ static const struct test_case cases[] = {
     { "no advice where nothing gains, and where the simulation may be wrong", test_gains },
     { "without cycles both estimates must gain", test_estimates },
     { "the bound is of the machine, the pair, or the worst", test_errors },
+    { "known errors correct what is expected", test_expected },
     { "quantiles of overstated gains", test_quantiles },
     { "the committed errors are of known algorithms", test_committed_errors },
     { "SET= takes what the knobs write", test_knobs },
     { "each cause has a knob", test_relief },
     { "names in commands mean nothing to a shell", test_words },
     { "advice.json is valid for odd names, and deep advice finds more", test_experiment },
-    { "machines without a core, and networks", test_others },
+    { "machines without a core, networks, no known errors", test_others },
     { "the judgement counts and takes medians", test_judgement },
     { NULL, NULL },
 };

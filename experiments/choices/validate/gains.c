@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/choices/gain.h"
+#include "experiments/choices/advice/gain.h"
 
 /* Returns the point of the algorithm in p's layer, or NULL; points of a layer follow each other. */
 static const struct exp_point *of_layer(const struct exp_points *points, const struct exp_point *p,

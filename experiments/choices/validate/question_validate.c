@@ -15,7 +15,7 @@
 #include "experiments/bench/course/course.h"
 #include "experiments/bench/replay/replay.h"
 #include "experiments/bench/course/options_shared.h"
-#include "experiments/choices/gain.h"
+#include "experiments/choices/advice/gain.h"
 #include "experiments/choices/validate/validate.h"
 
 struct options {

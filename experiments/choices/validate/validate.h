@@ -85,7 +85,7 @@ void exp_validate_sampled_note(const struct exp_validate_samples *s, struct exp_
 extern const struct rec_table exp_validate_sampled_table;
 /* ---- gains.c ---- */
 
-/* The points whose ratios of cycles become rows of gains.csv (experiments/choices/gain.h). */
+/* The points whose ratios of cycles become rows of gains.csv (experiments/choices/advice/gain.h). */
 struct exp_validate_gains {
     const struct exp_points *points;
     const char *machine;

@@ -1,4 +1,4 @@
-#include "experiments/choices/gain.h"
+#include "experiments/choices/advice/gain.h"
 
 #include <assert.h>
 #include <math.h>
@@ -26,6 +26,11 @@ const struct rec_table exp_gains_table = REC_TABLE("gains.csv", fields, struct e
 double exp_gain_bound(const struct exp_gain *g)
 {
     return fmax(g->p95, EXP_CYCLES_TIE);
+}
+
+double exp_gain_expected(const struct exp_gain *g, const char *machine, double ratio)
+{
+    return ratio / (strcmp(g->machine, machine) ? fmax(g->median, 1) : g->median);
 }
 
 /* Returns a quantile of sorted numbers; between two numbers, interpolated. */

@@ -1,5 +1,5 @@
 /* Advice by the clock: the first advice of each layer is timed beside the layer's SConv, and beside constant rules. */
-#include "experiments/choices/advice.h"
+#include "experiments/choices/advice/advice.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Deep advice: further plans than the algorithms of the experiment have, tried by replay. */
-#include "experiments/choices/advice.h"
+#include "experiments/choices/advice/advice.h"
 
 #include <assert.h>
 #include <math.h>
@@ -21,7 +21,7 @@ static const double least_share = 0.05;
 enum {
 #define CAUSE(id, ...) CAUSE_##id,
 #define CAUSE_ALONE CAUSE
-#include "experiments/choices/advice.def"
+#include "experiments/choices/advice/advice.def"
 };
 
 static void say_size(const char *key, size_t from, size_t to, char *set, size_t bytes)
@@ -96,7 +96,7 @@ static const struct {
 } knobs[] = {
 #define FOR(id) (1u << CAUSE_##id)
 #define KNOB(set, causes) { set, causes },
-#include "experiments/choices/advice.def"
+#include "experiments/choices/advice/advice.def"
 };
 
 size_t exp_advice_n_knobs(void)

@@ -1,5 +1,5 @@
 /* Advice as JSON, and in sentences. */
-#include "experiments/choices/advice.h"
+#include "experiments/choices/advice/advice.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -86,6 +86,7 @@ static json_t *advice_of(const struct exp_advice *x)
     exp_trace_set(o, "evidence", evidence_of(x));
     exp_trace_set(o, "knob", knob_of(x));
     exp_trace_set(o, "gain_percent", number(x->gain_percent.number));
+    exp_trace_set(o, "simulated_gain_percent", number(x->gain_percent.why ? (double)NAN : 100 * (1 - 1 / x->ratio)));
     set_text(o, "why_no_gain", x->gain_percent.why);
     exp_trace_set(o, "threshold", threshold_of(x->error));
     exp_trace_set(o, "measured", measured_of(x));
@@ -149,7 +150,8 @@ static void say_advice(const struct exp_advice *x, FILE *out)
 {
     fprintf(out, "  %s: %s in place of %s", x->of->layer->name, x->knob, x->of->algo->name);
     if (!x->gain_percent.why)
-        fprintf(out, " takes %.0f %% fewer simulated cycles", x->gain_percent.number);
+        fprintf(out, " saves %.0f %% of the cycles (simulated: %.0f %%)", x->gain_percent.number,
+                100 * (1 - 1 / x->ratio));
     fprintf(out, "; the largest saving: %s", x->cause->words);
     if (isfinite(x->measured.value))
         fprintf(out, "; measured %.2fx", x->measured.value);
@@ -161,11 +163,12 @@ static void say_bound(const struct exp_advice *first, FILE *out)
 {
     const struct exp_gain *g = first->error;
 
-    fprintf(
-        out,
-        "  A gain counts above %.0f %% here: in one layer of 20 the simulation overstates the gain of %s over %s by "
-        "more, and below %.0f %% is a tie (%s, %ld layers; experiments/" EXP_GAINS_FILE ").\n",
-        100 * (1 - 1 / exp_gain_bound(g)), g->to, g->from, 100 * (1 - 1 / EXP_CYCLES_TIE), g->machine, (long)g->layers);
+    fprintf(out,
+            "  A simulated gain counts above %.0f %% here: in one layer of 20 the simulation overstates the gain of %s "
+            "over %s by "
+            "more, and below %.0f %% is a tie (%s, %ld layers; experiments/" EXP_GAINS_FILE ").\n",
+            100 * (1 - 1 / exp_gain_bound(g)), g->to, g->from, 100 * (1 - 1 / EXP_CYCLES_TIE), g->machine,
+            (long)g->layers);
 }
 
 void exp_advices_print(const struct exp_advices *a, size_t most, FILE *out)

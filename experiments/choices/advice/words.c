@@ -1,5 +1,5 @@
 /* The causes of advice.def, and words of commands. */
-#include "experiments/choices/advice.h"
+#include "experiments/choices/advice/advice.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 static const struct exp_advice_cause causes[] = {
 #define CAUSE(id, name, words, measure) { name, words, measure, false },
 #define CAUSE_ALONE(id, name, words, measure) { name, words, measure, true },
-#include "experiments/choices/advice.def"
+#include "experiments/choices/advice/advice.def"
 };
 
 size_t exp_advice_n_causes(void)

@@ -1,4 +1,4 @@
-#include "experiments/choices/advice.h"
+#include "experiments/choices/advice/advice.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -40,18 +40,18 @@ static void find_cause(struct exp_advice *x, const struct value was[N_MEASURES],
     }
 }
 
-const char *exp_advice_weigh(struct exp_advice *x, const struct value was[N_MEASURES],
+const char *exp_advice_weigh(struct exp_advice *x, const char *kind, const struct value was[N_MEASURES],
                              const struct value becomes[N_MEASURES])
 {
     const char *why_no_gain;
 
-    assert(x && x->error);
+    assert(x && x->error && kind);
     x->ratio = ratio_of(was, becomes, &why_no_gain);
     if (isnan(x->ratio))
         return "no simulated cycles stand beside each other";
-    x->gain_percent = value_or(100 * (1 - 1 / x->ratio), why_no_gain);
-    x->saved = why_no_gain ? was[M_waiting_cycles].number - becomes[M_waiting_cycles].number
-                           : was[M_simulated_cycles].number - becomes[M_simulated_cycles].number;
+    x->expected = exp_gain_expected(x->error, kind, x->ratio);
+    x->gain_percent = value_or(100 * (1 - 1 / x->expected), why_no_gain);
+    x->saved = was[why_no_gain ? M_waiting_cycles : M_simulated_cycles].number * (1 - 1 / x->expected);
     if (!(x->ratio > 1))
         return "nothing gains by simulation";
     if (!(x->ratio > exp_gain_bound(x->error)))
@@ -93,16 +93,18 @@ static void measure_of(struct value of[N_MEASURES], const struct exp_report *r, 
 }
 
 /*
- * Returns the algorithm whose known errors bound a plan of SET= or UKR=: tuned SConv, if a code of the plan is not the
- * code of the subject; else the schedule that the subject has not.
+ * Returns the algorithm whose known errors bound a plan of SET= or UKR=: the other schedule for other tiles of the
+ * subject's code, sconv_ahead for prefetching, else an algorithm without known errors.
  */
 static const char *bound_of(const struct exp_case *of, const struct exp_case *instead)
 {
     const struct conv_sconv_options *o = &instead->plan.sconv.options;
 
-    if (instead->plan.algorithm != CONV_SCONV || instead->plan.ukr != of->plan.ukr || o->prefetches ||
-        o->skips_padding || o->reads_in_place)
-        return "sconv_tuned";
+    if (instead->plan.algorithm != CONV_SCONV || instead->plan.ukr != of->plan.ukr || o->skips_padding ||
+        o->reads_in_place)
+        return EXP_ALGO_NOTED;
+    if (o->prefetches)
+        return "sconv_ahead";
     return strcmp(of->algo->name, "sconv_ws") ? "sconv_ws" : "sconv_is";
 }
 
@@ -111,8 +113,8 @@ static void consider(struct exp_advice_list *l, const struct exp_report *r, cons
                      const char *kind, const struct exp_case *instead, char *knob, char *command)
 {
     struct exp_advice x = { .of = l->of, .instead = instead, .knob = knob, .command = command };
-    const bool is_of_experiment = instead >= r->e->cases && instead < r->e->cases + r->e->n_cases;
-    const char *const to = is_of_experiment ? instead->algo->name : bound_of(l->of, instead);
+    const bool is_own_code = instead->algo != &a->by_plan && instead->algo != l->of->algo;
+    const char *const to = is_own_code ? instead->algo->name : bound_of(l->of, instead);
     struct value was[N_MEASURES], becomes[N_MEASURES];
     const char *why = "no error of the simulation is known";
 
@@ -121,7 +123,7 @@ static void consider(struct exp_advice_list *l, const struct exp_report *r, cons
     if (x.error) {
         measure_of(was, r, a, l->of);
         measure_of(becomes, r, a, instead);
-        why = exp_advice_weigh(&x, was, becomes);
+        why = exp_advice_weigh(&x, kind, was, becomes);
     }
     for (size_t i = 0; i < l->n && !why; i++)
         why = are_equal_plans(l->advice[i].instead, instead) ? "an equal plan is advised" : NULL;
@@ -141,7 +143,7 @@ static int by_gain(const void *a, const void *b)
 {
     const struct exp_advice *x = a, *y = b;
 
-    return (x->ratio < y->ratio) - (x->ratio > y->ratio);
+    return (x->expected < y->expected) - (x->expected > y->expected);
 }
 
 static char *command_of(const struct exp_case *of, const struct exp_case *instead, const struct exp_advice_asked *asked)
@@ -200,7 +202,7 @@ static int by_saving(const void *a, const void *b)
 int exp_advise(struct exp_advices *a, const struct exp_report *r, const char *experiments_dir,
                const struct exp_advice_asked *asked, struct exp_why *why)
 {
-    int err;
+    int err = 0;
 
     assert(a && r && asked && asked->model && asked->machine && asked->kind && asked->ukr && asked->more);
     *a = (struct exp_advices){ .why_no_gain = *r->e->setup->why_no_cycles ? r->e->setup->why_no_cycles : NULL };
@@ -210,8 +212,11 @@ int exp_advise(struct exp_advices *a, const struct exp_report *r, const char *ex
         a->why_none = "with CACHE=network a layer's cycles depend on the algorithm of the layer before";
     if (a->why_none)
         return 0;
-    err = exp_gains_read(&a->gains, experiments_dir, why);
-    if (!err && asked->depth >= EXP_ADVICE_DEEP)
+    if (exp_gains_read(&a->gains, experiments_dir, &a->no_gains)) {
+        a->why_none = a->no_gains.text;
+        return 0;
+    }
+    if (asked->depth >= EXP_ADVICE_DEEP)
         err = exp_advice_try_plans(a, r, asked, why);
     for (size_t i = 0; i < r->e->n_cases && !err; i++) {
         if (is_subject(&r->e->cases[i]))

@@ -7,8 +7,8 @@
  * A change is advised if the simulated ratio is above the 95th percentile: a larger error was found in a twentieth of
  * the layers. A ratio within EXP_CYCLES_TIE (bench/case/cycles.h) is no gain.
  */
-#ifndef EXPERIMENTS_CHOICES_GAIN_H
-#define EXPERIMENTS_CHOICES_GAIN_H
+#ifndef EXPERIMENTS_CHOICES_ADVICE_GAIN_H
+#define EXPERIMENTS_CHOICES_ADVICE_GAIN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +27,14 @@ struct exp_gain {
 
 extern const struct rec_table exp_gains_table;
 
-/* Returns the bound of the simulated ratio of a change: p95, but at least EXP_CYCLES_TIE, a tie. */
+/* Returns the bound of the simulated ratio of a change: p95, but at least a tie. */
 double exp_gain_bound(const struct exp_gain *g);
+
+/*
+ * Returns the expected ratio of a simulated ratio on a machine: divided by the median of the known errors. Errors of
+ * another machine only lower the ratio.
+ */
+double exp_gain_expected(const struct exp_gain *g, const char *machine, double ratio);
 
 /* Fills the quantiles of n >= 1 ratios, and sorts the ratios. */
 void exp_gain_fill(struct exp_gain *g, double *ratio, size_t n);

@@ -5,10 +5,11 @@
  * The subjects of a layer are SConv as CSA chose, and each plug-in. The alternatives are all further algorithms of the
  * experiment; deep advice simulates further plans: tuned SConv, micro-kernels and decisions of SET=, chosen by the
  * causes of the layer's cycles (advice.def). An alternative is advised if the simulated gain is above the known error
- * of the simulation (gain.h), and if no time of the experiment says the reverse.
+ * of the simulation (gain.h), and if no time of the experiment says the reverse. The expected gain is the simulated
+ * gain, corrected by the median of the known errors.
  */
-#ifndef EXPERIMENTS_CHOICES_ADVICE_H
-#define EXPERIMENTS_CHOICES_ADVICE_H
+#ifndef EXPERIMENTS_CHOICES_ADVICE_ADVICE_H
+#define EXPERIMENTS_CHOICES_ADVICE_ADVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@
 #include "experiments/base/stats.h"
 #include "experiments/bench/measure/measure.h"
 #include "experiments/bench/replay/replay.h"
-#include "experiments/choices/gain.h"
+#include "experiments/choices/advice/gain.h"
 
 #define EXP_ADVICE_FILE "advice.json"
 
@@ -57,8 +58,9 @@ struct exp_advice {
     char *knob;                           /* "ALGO=sconv_ws", "SET=n_c=64" */
     char *command;                        /* with the knob, for a shell */
     double ratio;                         /* simulated cycles of the subject / of the alternative */
-    struct value gain_percent;            /* of the subject's simulated cycles; missing without a [core] */
-    double saved;                         /* cycles */
+    double expected;                      /* the ratio, corrected by the median of the known errors */
+    struct value gain_percent;            /* expected, of the subject's cycles; missing without a [core] */
+    double saved;                         /* cycles, as expected */
     const struct exp_gain *error;         /* the known error: below the ratio */
     struct exp_ratio measured;            /* how many times as fast the alternative was in the experiment; NaN */
 };
@@ -82,6 +84,7 @@ struct exp_advices {
     const char *why_none;    /* why there are no lists; NULL: there are */
     const char *why_no_gain; /* why gains are missing; NULL: gains are known */
     struct rec_rows gains;
+    struct exp_why no_gains;      /* why the known errors could not be read; "": no error */
     struct exp_advice_list *list; /* the largest saving first; then lists without advice, in the order of the layers */
     size_t n;
     /* deep advice */
@@ -93,8 +96,8 @@ struct exp_advices {
 
 /*
  * Finds the advice of an experiment whose cases are replayed. The report and its experiment must outlive the advice.
- * Returns 0, or -errno with one line in why: of reading the known errors, or of replaying plans. The advice may be
- * released in any case.
+ * Without known errors there is no advice, and the reason. Returns 0, or -errno of replaying plans with a line in why.
+ * The advice may be released in any case.
  */
 int exp_advise(struct exp_advices *a, const struct exp_report *r, const char *experiments_dir,
                const struct exp_advice_asked *asked, struct exp_why *why);
@@ -113,10 +116,10 @@ void exp_advices_print(const struct exp_advices *a, size_t most, FILE *out);
 /* ---- parts, for tests ---- */
 
 /*
- * Decides about an alternative: fills cause, evidence and gain from the measures of both. Returns NULL, or the reason
- * against the alternative.
+ * Decides about an alternative on a kind of machine: fills cause, evidence and gain from the measures of both. Returns
+ * NULL, or the reason against the alternative.
  */
-const char *exp_advice_weigh(struct exp_advice *x, const struct value was[N_MEASURES],
+const char *exp_advice_weigh(struct exp_advice *x, const char *kind, const struct value was[N_MEASURES],
                              const struct value becomes[N_MEASURES]);
 
 /* Writes the decisions of SET= for a plan's knob number i, "" if the knob changes nothing. i < exp_advice_n_knobs(). */
@@ -130,7 +133,7 @@ char *exp_advice_pattern(const char *layer);
 /* Returns a word, quoted for a shell behind make; from malloc. */
 char *exp_advice_quoted(const char *word);
 
-/* ---- advice_judge.c: advice by the clock ---- */
+/* ---- judge.c: advice by the clock ---- */
 
 /* A layer's code by a rule, beside SConv as CSA chose: the simulated and the measured gain. */
 struct exp_advice_way {
@@ -180,7 +183,7 @@ struct exp_advice_score {
 
 struct exp_advice_score exp_advice_score(const struct exp_advice_judgement *j, enum exp_advice_rule rule);
 
-/* ---- advice_plans.c: deep advice ---- */
+/* ---- plans.c: deep advice ---- */
 
 /* Plans and replays alternatives beside the algorithms of the experiment. Returns as exp_advise. */
 int exp_advice_try_plans(struct exp_advices *a, const struct exp_report *r, const struct exp_advice_asked *asked,
