@@ -722,7 +722,7 @@ static void screen_next(const struct session *s, struct exp_screen *screen)
 
     for (size_t a = 0; a < s->experiment.n_algos; a++)
         has_plugins |= s->experiment.cases[a].algo->plugin != NULL;
-    if (first)
+    if (first && !(s->model.n_layers == 1 && isfinite(first->measured.value))) /* else the command was this run's */
         exp_screen_next(screen, first->command, "the first advice");
     if (!strcmp(s->setup.machine.name, "host"))
         exp_screen_next(screen, machine, "the paper's Xeon");

@@ -146,20 +146,6 @@ static int by_gain(const void *a, const void *b)
     return (x->expected < y->expected) - (x->expected > y->expected);
 }
 
-static char *command_of(const struct exp_case *of, const struct exp_case *instead, const struct exp_advice_asked *asked)
-{
-    char *model = exp_advice_quoted(asked->model), *machine = exp_advice_quoted(asked->machine);
-    char *pattern = exp_advice_pattern(of->layer->name), *layer = exp_advice_quoted(pattern);
-    char *command = exp_format("make experiment MODEL=%s LAYERS=%s MACHINE=%s%s%s ALGO=%s,%s", model, layer, machine,
-                               asked->ukr, asked->more, of->algo->name, instead->algo->name);
-
-    free(model);
-    free(machine);
-    free(pattern);
-    free(layer);
-    return command;
-}
-
 static void advise_subject(struct exp_advices *a, const struct exp_report *r, const struct exp_case *of,
                            const struct exp_advice_asked *asked)
 {
@@ -171,7 +157,8 @@ static void advise_subject(struct exp_advices *a, const struct exp_report *r, co
         const struct exp_case *c = &r->e->cases[i];
 
         if (c != of && !c->why_refused)
-            consider(l, r, a, asked->kind, c, exp_format("ALGO=%s", c->algo->name), command_of(of, c, asked));
+            consider(l, r, a, asked->kind, c, exp_format("ALGO=%s", c->algo->name),
+                     exp_advice_command(asked, of, asked->ukr, c->algo->name));
     }
     for (size_t i = 0; i < a->tries.n_cases; i++) {
         if (a->a_try[i].of == of)

@@ -133,6 +133,13 @@ char *exp_advice_pattern(const char *layer);
 /* Returns a word, quoted for a shell behind make; from malloc. */
 char *exp_advice_quoted(const char *word);
 
+/*
+ * Returns the command of an experiment on the subject's layer: Base, the subject, and an algorithm unless "". ukr
+ * stands for the user's. From malloc.
+ */
+char *exp_advice_command(const struct exp_advice_asked *asked, const struct exp_case *of, const char *ukr,
+                         const char *more);
+
 /* ---- judge.c: advice by the clock ---- */
 
 /* A layer's code by a rule, beside SConv as CSA chose: the simulated and the measured gain. */

@@ -123,7 +123,6 @@ struct trying {
     struct exp_advices *a;
     const struct exp_report *r;
     const struct exp_advice_asked *asked;
-    char *model, *machine; /* quoted */
 };
 
 static bool has_plan(const struct trying *t, const struct exp_case *of, const struct conv_plan *plan)
@@ -204,34 +203,28 @@ static bool is_asked(const struct trying *t, size_t knob, const struct value of[
     return false;
 }
 
-static char *layer_of(const struct exp_case *of)
-{
-    char *pattern = exp_advice_pattern(of->layer->name), *quoted = exp_advice_quoted(pattern);
-
-    free(pattern);
-    return quoted;
-}
-
 static void try_set(struct trying *t, const struct exp_case *of, const char *set)
 {
+    const struct exp_advice_asked *asked = t->asked;
     const struct exp_setup *s = t->r->e->setup;
     struct conv_layer_plan n = {
         .layer = of->layer->name, .machine = s->machine.name, .caches = s->caches, .plan = of->plan
     };
-    char *pattern = exp_advice_pattern(of->layer->name), *layer = layer_of(of);
-    char *both = exp_format("%s:%s", t->asked->model, pattern), *quoted = exp_advice_quoted(both);
+    char *pattern = exp_advice_pattern(of->layer->name), *both = exp_format("%s:%s", asked->model, pattern);
+    char *layer = exp_advice_quoted(both), *machine = exp_advice_quoted(asked->machine);
+    char *then = exp_advice_command(asked, of, asked->ukr, "");
     struct exp_why ignored;
 
     if (!exp_emit_set(&n, set, &s->openblas_ukr.ukr, &ignored))
         add(t, of, &t->a->by_plan, &n.plan, exp_format("SET=%s", set),
-            exp_format("make plan LAYER=%s MACHINE=%s%s%s ALGO=%s SET=%s FORMAT=json OUT=plan.json && make experiment "
-                       "MODEL=%s LAYERS=%s MACHINE=%s%s%s ALGO=%s PLAN=plan.json",
-                       quoted, t->machine, t->asked->ukr, t->asked->more, of->algo->name, set, t->model, layer,
-                       t->machine, t->asked->ukr, t->asked->more, of->algo->name));
+            exp_format(
+                "make plan LAYER=%s MACHINE=%s%s%s ALGO=%s SET=%s FORMAT=json OUT=plan.json && %s PLAN=plan.json",
+                layer, machine, asked->ukr, asked->more, of->algo->name, set, then));
     free(pattern);
-    free(layer);
     free(both);
-    free(quoted);
+    free(layer);
+    free(machine);
+    free(then);
 }
 
 /* Tries the knobs for which the causes of the subject's cycles ask. */
@@ -256,14 +249,11 @@ static void try_tuned(struct trying *t, const struct exp_case *of)
     const struct exp_setup *s = t->r->e->setup;
     const struct exp_algo *tuned = exp_algo_find("sconv_tuned");
     struct conv_plan plan;
-    char *layer = layer_of(of);
 
     if (!exp_case_of(t->r->e, of, tuned->name) && !tuned->why_not_replay(s) &&
         !tuned->plan(s, &of->layer->problem, of->tiling, tuned, &plan))
         add(t, of, tuned, &plan, exp_format("ALGO=%s", tuned->name),
-            exp_format("make experiment MODEL=%s LAYERS=%s MACHINE=%s%s%s ALGO=%s,%s", t->model, layer, t->machine,
-                       t->asked->ukr, t->asked->more, of->algo->name, tuned->name));
-    free(layer);
+            exp_advice_command(t->asked, of, t->asked->ukr, tuned->name));
 }
 
 /* Tries the micro-kernels of the instruction set with fewer issue slots for the layer than the subject's. */
@@ -276,16 +266,14 @@ static void try_kernels(struct trying *t, const struct exp_case *of)
         const struct conv_ukr *u = conv_ukr_at(i);
         struct csa_tiling tiling = csa_analyse(p, &s->caches, u->n_win, u->n_f, of->algo->schedule);
         struct conv_plan plan;
-        char *layer;
+        char *knob;
 
         if (u->isa != of->plan.ukr->isa || u->walk || conv_ukr_slots(u, p) >= conv_ukr_slots(of->plan.ukr, p) ||
             conv_plan_sconv(&plan, p, u, &tiling, s->packs_filters))
             continue;
-        layer = layer_of(of);
-        add(t, of, of->algo, &plan, exp_format("UKR=%s", u->name),
-            exp_format("make experiment MODEL=%s LAYERS=%s MACHINE=%s UKR=%s%s ALGO=base,%s", t->model, layer,
-                       t->machine, u->name, t->asked->more, of->algo->name));
-        free(layer);
+        knob = exp_format(" UKR=%s", u->name);
+        add(t, of, of->algo, &plan, exp_copy_text(knob + 1), exp_advice_command(t->asked, of, knob, ""));
+        free(knob);
     }
 }
 
@@ -325,15 +313,13 @@ static int replay_tries(struct exp_advices *a, const struct exp_replay_asked *as
 int exp_advice_try_plans(struct exp_advices *a, const struct exp_report *r, const struct exp_advice_asked *asked,
                          struct exp_why *why)
 {
-    struct trying t = { a, r, asked, exp_advice_quoted(asked->model), exp_advice_quoted(asked->machine) };
+    struct trying t = { a, r, asked };
 
     a->tries = (struct exp_experiment){ .setup = r->e->setup, .model = &a->model, .n_algos = 1 };
     a->by_plan = *exp_algo_noted();
     a->by_plan.why_not_run = exp_algo_find("sconv_is")->why_not_run;
     a->by_plan.why_not_replay = exp_algo_find("sconv_is")->why_not_replay;
     list_tries(&t);
-    free(t.model);
-    free(t.machine);
     if (!a->tries.n_cases)
         return 0;
     a->model = (struct exp_model){ .name = r->e->model->name,

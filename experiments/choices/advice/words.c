@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/text.h"
+
 static const struct exp_advice_cause causes[] = {
 #define CAUSE(id, name, words, measure) { name, words, measure, false },
 #define CAUSE_ALONE(id, name, words, measure) { name, words, measure, true },
@@ -57,4 +59,24 @@ char *exp_advice_quoted(const char *word)
     fputc('\'', out);
     fclose(out);
     return text;
+}
+
+char *exp_advice_command(const struct exp_advice_asked *asked, const struct exp_case *of, const char *ukr,
+                         const char *more)
+{
+    char *model = exp_advice_quoted(asked->model), *machine = exp_advice_quoted(asked->machine);
+    char *pattern = exp_advice_pattern(of->layer->name), *layer = exp_advice_quoted(pattern);
+    char *algos = exp_copy_text(exp_algo_base()->name), *command;
+
+    exp_names_add(&algos, of->algo->name);
+    if (*more)
+        exp_names_add(&algos, more);
+    command = exp_format("make experiment MODEL=%s LAYERS=%s MACHINE=%s%s%s ALGO=%s", model, layer, machine, ukr,
+                         asked->more, algos);
+    free(model);
+    free(machine);
+    free(pattern);
+    free(layer);
+    free(algos);
+    return command;
 }
