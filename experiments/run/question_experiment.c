@@ -687,6 +687,8 @@ static int work(void *session)
 
 enum { MOST_ADVICE = 12 }; /* sentences */
 
+static const char judged_how[] = "by the clock, in turns, distinct shapes";
+
 static int print_verdict(const void *session, FILE *out)
 {
     const struct session *s = session;
@@ -694,7 +696,7 @@ static int print_verdict(const void *session, FILE *out)
 
     exp_answer_print(&report, out);
     exp_advices_print(&s->advices, MOST_ADVICE, out);
-    exp_advice_judgement_print(&s->judged, out);
+    exp_advice_judgement_print(&s->judged, judged_how, out);
     return 0;
 }
 
@@ -708,7 +710,7 @@ static int answer(void *session)
     printf("\n");
     exp_columns_print(s->options.columns, &report, stdout);
     exp_advices_print(&s->advices, MOST_ADVICE, stdout);
-    exp_advice_judgement_print(&s->judged, stdout);
+    exp_advice_judgement_print(&s->judged, judged_how, stdout);
     exp_answer_print_last(&report, stdout);
     return 0;
 }
@@ -836,7 +838,7 @@ static int run_each(struct session *s, const struct exp_models *models)
             err = err ? err : one;
         }
     }
-    exp_advice_judgement_print(&s->judged, stdout);
+    exp_advice_judgement_print(&s->judged, judged_how, stdout);
     return err ? exp_fail(&s->why, err, "of %zu models, these are not complete:%s", models->n, failed) : 0;
 }
 

@@ -169,5 +169,14 @@ sed -i 's,fire2/squeeze1x1,fire2/squeeze3x3,' "$work/broken/times.csv"
 refuses_broken "times.csv:3: layer 2 of 'squeezenet' is 'fire2/squeeze3x3' there, and 'fire2/squeeze1x1' in"
 refuses "has no counts with warm caches" "COUNTS=$work/few" CACHE=warm
 
+# ---- advice, among the recorded algorithms ----
+
+"$validate" "RESULTS=$work/results" MODEL=squeezenet,googlenet LAYERS='fire2/squeeze*,inception_5a/1x1' MORE=1 >"$work/out" 2>"$work/err"
+check "two models: exit status $?: $(tail -1 "$work/err")" [ -s "$work/out" ]
+check "each model is advised by the errors of the other one" grep -q 'with the errors of the other models: 2 layers$' "$work/out"
+check "... beside constants" [ "$(grep -cE '^always sconv_(tuned|ws) ' "$work/out")" -eq 2 ]
+check "the errors of each pair of algorithms are a table" \
+    [ "$(cat "$work"/results/zen3/validation/squeezenet+googlenet*/gains.csv | grep -c '^zen3,[a-z_]*,[a-z_]*,2,')" -eq 20 ]
+
 echo "validate: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

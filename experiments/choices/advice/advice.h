@@ -177,8 +177,11 @@ void exp_advice_judgement_add(struct exp_advice_judgement *to, const struct exp_
 int exp_advice_judgement_write(const struct exp_advice_judgement *j, const struct exp_report *r,
                                const struct exp_outdir *dir, struct exp_why *why);
 
-/* Prints a line for each rule: in how many layers nothing became slower, and how much of the promise was kept. */
-void exp_advice_judgement_print(const struct exp_advice_judgement *j, FILE *out);
+/*
+ * Prints a line for each rule: in how many layers nothing became slower, and how much of the promise was kept. `how`
+ * says the kind of the measurement.
+ */
+void exp_advice_judgement_print(const struct exp_advice_judgement *j, const char *how, FILE *out);
 void exp_advice_judgement_release(struct exp_advice_judgement *j);
 
 /* The score of a rule over the layers where the rule changes the code. */

@@ -299,11 +299,11 @@ struct exp_advice_score exp_advice_score(const struct exp_advice_judgement *j, e
     return s;
 }
 
-void exp_advice_judgement_print(const struct exp_advice_judgement *j, FILE *out)
+void exp_advice_judgement_print(const struct exp_advice_judgement *j, const char *how, FILE *out)
 {
     if (!j->n)
         return;
-    fprintf(out, "\nAdvice by the clock: %zu layers of distinct shape, in turns with SConv as CSA chose\n", j->n);
+    fprintf(out, "\nAdvice in place of SConv as CSA chose, %s: %zu layers\n", how, j->n);
     fprintf(out, "%-20s %8s %14s %22s %12s\n", "what is taken", "changes", "never slower", "measured/promised gain",
             "all layers");
     for (size_t k = 0; k < EXP_N_ADVICE_RULES; k++) {
@@ -315,6 +315,7 @@ void exp_advice_judgement_print(const struct exp_advice_judgement *j, FILE *out)
         fprintf(out, "%-20s %8zu %7zu (%3.0f %%) %22s %11.2fx\n", rule_names[k], s.n, s.n_never_slower,
                 s.n ? 100.0 * (double)s.n_never_slower / (double)s.n : 100.0, kept, s.total);
     }
-    fprintf(out, "never slower: the 95 %% interval of the speed-up is not wholly below 1; gains: median of the layers "
-                 "that were promised any; targets: 95 %% and 0.80\n");
+    fprintf(out,
+            "never slower: the speed-up, or its 95 %% interval, is not wholly below 1; gains: median of the layers "
+            "that were promised any; targets: 95 %% and 0.80\n");
 }

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/choices/advice/gain.h"
+#include "experiments/choices/advice/advice.h"
+#include "kernels/csa/csa.h"
 
 /* Returns the point of the algorithm in p's layer, or NULL; points of a layer follow each other. */
 static const struct exp_point *of_layer(const struct exp_points *points, const struct exp_point *p,
@@ -23,9 +24,12 @@ static const struct exp_point *of_layer(const struct exp_points *points, const s
     return NULL;
 }
 
-/* Fills ratio[] with simulated over real ratios of cycles, from over to. Returns their number. */
-static size_t find_ratios(const struct exp_points *points, const struct exp_algo *from, const struct exp_algo *to,
-                          double *ratio)
+/*
+ * Fills ratio[] with simulated over real ratios of cycles, from over to, of all models but `without` (NULL: of all).
+ * Returns the number of ratios.
+ */
+static size_t find_ratios(const struct exp_points *points, const char *without, const struct exp_algo *from,
+                          const struct exp_algo *to, double *ratio)
 {
     size_t n = 0;
 
@@ -34,7 +38,7 @@ static size_t find_ratios(const struct exp_points *points, const struct exp_algo
                                      b = exp_validate_cycles_of_point(p->algo == from ? of_layer(points, p, to) : NULL);
 
         ratio[n] = a.simulated / b.simulated / (a.taken / b.taken);
-        n += isfinite(ratio[n]);
+        n += isfinite(ratio[n]) && !(without && !strcmp(p->model, without));
     }
     return n;
 }
@@ -47,7 +51,7 @@ static void put(struct exp_csv *csv, const void *of)
     for (size_t a = 0; a < exp_algo_count(); a++) {
         for (size_t b = 0; b < exp_algo_count(); b++) {
             struct exp_gain row = { .machine = g->machine, .from = exp_algo_at(a)->name, .to = exp_algo_at(b)->name };
-            const size_t n = a == b ? 0 : find_ratios(g->points, exp_algo_at(a), exp_algo_at(b), ratio);
+            const size_t n = a == b ? 0 : find_ratios(g->points, NULL, exp_algo_at(a), exp_algo_at(b), ratio);
 
             if (!n)
                 continue;
@@ -65,4 +69,81 @@ int exp_validate_gains_write(const struct exp_validate_gains *g, const char *wha
 
     assert(g && g->points && g->machine);
     return rec_write_files(&file, 1, g, dir, what, why);
+}
+
+/* ---- advice by recorded cycles ---- */
+
+static struct exp_advice_way way_of(const struct exp_point *of, const struct exp_point *by)
+{
+    const struct exp_cycles_pair a = exp_validate_cycles_of_point(of), b = exp_validate_cycles_of_point(by);
+    const double real = a.taken / b.taken, simulated = a.simulated / b.simulated;
+    const struct value none = value_none("the layer has this algorithm, or no cycles");
+    struct exp_advice_way x = { none, none, exp_ratio_none() };
+
+    if (of == by || !isfinite(real) || !isfinite(simulated))
+        return x;
+    x.measured.value = real;
+    x.measured_percent = value_of(100 * (1 - 1 / real));
+    x.promised_percent = value_of(100 * (1 - 1 / simulated));
+    return x;
+}
+
+/* Takes the algorithm of the largest expected gain above the errors in the other models. ratio: room for all points. */
+static struct exp_advice_way advise(const struct exp_points *points, const struct exp_point *of, double *ratio)
+{
+    struct exp_advice_way best = way_of(of, of);
+    double most = 0;
+
+    for (size_t i = 0; i < exp_algo_count(); i++) {
+        const struct exp_algo *to = exp_algo_at(i);
+        const struct exp_advice_way x = way_of(of, of_layer(points, of, to));
+        const size_t n = x.promised_percent.why ? 0 : find_ratios(points, of->model, of->algo, to, ratio);
+        struct exp_gain error = { .machine = "" };
+        double simulated, expected;
+
+        if (!n)
+            continue;
+        exp_gain_fill(&error, ratio, n);
+        simulated = 1 / (1 - x.promised_percent.number / 100);
+        expected = exp_gain_expected(&error, "", simulated);
+        if (!(simulated > 1 && simulated > exp_gain_bound(&error) && expected > most))
+            continue;
+        most = expected;
+        best = x;
+        best.promised_percent = value_of(100 * (1 - 1 / expected));
+    }
+    return best;
+}
+
+/* Tells whether a point is of SConv as CSA chooses. */
+static bool is_chosen(const struct exp_setup *s, const struct exp_point *p)
+{
+    struct csa_tiling tiling[CSA_N_SCHEDULES];
+
+    for (enum csa_schedule k = 0; k < CSA_N_SCHEDULES; k++)
+        tiling[k] = csa_analyse(&p->layer->problem, &s->caches, s->ukr->n_win, s->ukr->n_f, k);
+    return p->algo->when == EXP_ALGO_MEMBER && p->algo->schedule == csa_choose(tiling);
+}
+
+void exp_validate_advice_print(const struct exp_points *points, const struct exp_setup *setup, FILE *out)
+{
+    const struct exp_algo *tuned = exp_algo_find("sconv_tuned"), *ws = exp_algo_find("sconv_ws");
+    struct exp_advice_judgement j = { 0 };
+    double *ratio = exp_new(points->n + 1, sizeof *ratio);
+
+    for (const struct exp_point *p = points->point; p < points->point + points->n; p++) {
+        const struct exp_cycles_pair cycles = exp_validate_cycles_of_point(p);
+        struct exp_advice_judged *row;
+
+        if (!is_chosen(setup, p) || isnan(cycles.taken) || isnan(cycles.simulated))
+            continue;
+        row = exp_append(&j.row, &j.n, sizeof *row);
+        *row = (struct exp_advice_judged){ .before_ns = value_of(cycles.taken) };
+        row->by[EXP_BY_ADVICE] = advise(points, p, ratio);
+        row->by[EXP_BY_TUNED] = way_of(p, of_layer(points, p, tuned));
+        row->by[EXP_BY_WS] = way_of(p, of_layer(points, p, ws));
+    }
+    exp_advice_judgement_print(&j, "by recorded cycles, with the errors of the other models", out);
+    exp_advice_judgement_release(&j);
+    free(ratio);
 }

@@ -278,6 +278,8 @@ static int print_verdict(const void *session, FILE *out)
     exp_validate_cycles_print(&s->report, &s->machine, out);
     if (s->samples.n)
         exp_validate_sampled_print(&s->samples, out);
+    if (s->models.n > 1)
+        exp_validate_advice_print(&s->points, &s->setup, out);
     return 0;
 }
 

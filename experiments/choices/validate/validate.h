@@ -94,6 +94,12 @@ struct exp_validate_gains {
 int exp_validate_gains_write(const struct exp_validate_gains *g, const char *what, const struct exp_outdir *dir,
                              struct exp_why *why);
 
+/*
+ * Prints how often the first advice (experiments/choices/advice) in place of SConv as CSA chooses would have been right,
+ * among the recorded algorithms, beside constant rules. The known errors of a layer are those of the other models.
+ */
+void exp_validate_advice_print(const struct exp_points *points, const struct exp_setup *setup, FILE *out);
+
 /* ---- rivals.c ---- */
 
 /* Returns the cycles of a point; NaN: not comparable, or NULL. */
