@@ -715,7 +715,7 @@ static int answer(void *session)
     return 0;
 }
 
-/* Proposes what the user has not asked: the first advice, another machine, and a kernel of the user's. */
+/* Proposes the first advice, or another machine; and a kernel of the user's. */
 static void screen_next(const struct session *s, struct exp_screen *screen)
 {
     const struct exp_advice *first = exp_advices_first(&s->advices);
@@ -726,7 +726,7 @@ static void screen_next(const struct session *s, struct exp_screen *screen)
         has_plugins |= s->experiment.cases[a].algo->plugin != NULL;
     if (first && !(s->model.n_layers == 1 && isfinite(first->measured.value))) /* else the command was this run's */
         exp_screen_next(screen, first->command, "the first advice");
-    if (!strcmp(s->setup.machine.name, "host"))
+    if (!first && !strcmp(s->setup.machine.name, "host"))
         exp_screen_next(screen, machine, "the paper's Xeon");
     if (!has_plugins)
         exp_screen_next(screen, "make plugin NAME=mine", "your own kernel beside it");

@@ -133,6 +133,9 @@ char *exp_advice_pattern(const char *layer);
 /* Returns a word, quoted for a shell behind make; from malloc. */
 char *exp_advice_quoted(const char *word);
 
+/* Returns " MACHINE=...", or "" for the host. From malloc. */
+char *exp_advice_machine(const struct exp_advice_asked *asked);
+
 /*
  * Returns the command of an experiment on the subject's layer: Base, the subject, and an algorithm unless "". ukr
  * stands for the user's. From malloc.

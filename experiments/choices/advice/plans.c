@@ -211,15 +211,14 @@ static void try_set(struct trying *t, const struct exp_case *of, const char *set
         .layer = of->layer->name, .machine = s->machine.name, .caches = s->caches, .plan = of->plan
     };
     char *pattern = exp_advice_pattern(of->layer->name), *both = exp_format("%s:%s", asked->model, pattern);
-    char *layer = exp_advice_quoted(both), *machine = exp_advice_quoted(asked->machine);
+    char *layer = exp_advice_quoted(both), *machine = exp_advice_machine(asked);
     char *then = exp_advice_command(asked, of, asked->ukr, "");
     struct exp_why ignored;
 
     if (!exp_emit_set(&n, set, &s->openblas_ukr.ukr, &ignored))
         add(t, of, &t->a->by_plan, &n.plan, exp_format("SET=%s", set),
-            exp_format(
-                "make plan LAYER=%s MACHINE=%s%s%s ALGO=%s SET=%s FORMAT=json OUT=plan.json && %s PLAN=plan.json",
-                layer, machine, asked->ukr, asked->more, of->algo->name, set, then));
+            exp_format("make plan LAYER=%s%s%s%s ALGO=%s SET=%s FORMAT=json OUT=plan.json && %s PLAN=plan.json", layer,
+                       machine, asked->ukr, asked->more, of->algo->name, set, then));
     free(pattern);
     free(both);
     free(layer);

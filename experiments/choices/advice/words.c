@@ -61,18 +61,27 @@ char *exp_advice_quoted(const char *word)
     return text;
 }
 
+char *exp_advice_machine(const struct exp_advice_asked *asked)
+{
+    char *machine = exp_advice_quoted(asked->machine);
+    char *word = strcmp(machine, "host") ? exp_format(" MACHINE=%s", machine) : exp_copy_text("");
+
+    free(machine);
+    return word;
+}
+
 char *exp_advice_command(const struct exp_advice_asked *asked, const struct exp_case *of, const char *ukr,
                          const char *more)
 {
-    char *model = exp_advice_quoted(asked->model), *machine = exp_advice_quoted(asked->machine);
+    char *model = exp_advice_quoted(asked->model), *machine = exp_advice_machine(asked);
     char *pattern = exp_advice_pattern(of->layer->name), *layer = exp_advice_quoted(pattern);
     char *algos = exp_copy_text(exp_algo_base()->name), *command;
 
     exp_names_add(&algos, of->algo->name);
     if (*more)
         exp_names_add(&algos, more);
-    command = exp_format("make experiment MODEL=%s LAYERS=%s MACHINE=%s%s%s ALGO=%s", model, layer, machine, ukr,
-                         asked->more, algos);
+    command =
+        exp_format("make experiment MODEL=%s LAYERS=%s%s%s%s ALGO=%s", model, layer, machine, ukr, asked->more, algos);
     free(model);
     free(machine);
     free(pattern);
