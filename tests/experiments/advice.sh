@@ -33,6 +33,8 @@ check "a network's layers depend on each other" grep -q '"why_none": "with CACHE
 
 # ---- advice by the clock: on any computer, and whatever the times are ----
 
+ask LAYERS=pointwise ADVICE=judge REPS=2 RULER=0 # without an interval
+check "what has no interval says why" grep -q 'fewer than 4 rounds make no interval' "$work"/results/host/three,pointwise/advice_judged.csv
 ask LAYERS=pointwise ADVICE=judge REPS=4 RULER=0
 check "the judgement has a line for each rule: $(tail -8 "$work/out")" [ "$(grep -cE '^(the first advice|always sconv_(tuned|ws)) ' "$work/out")" -ge 3 ]
 check "a row for each layer" grep -q '^three,2,pointwise,sconv_' "$work"/results/host/three,pointwise/advice_judged.csv

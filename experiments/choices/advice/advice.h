@@ -149,6 +149,7 @@ char *exp_advice_command(const struct exp_advice_asked *asked, const struct exp_
 struct exp_advice_way {
     struct value promised_percent, measured_percent;
     struct exp_ratio measured; /* how many times as fast */
+    const char *why_no_interval;
 };
 
 enum exp_advice_rule { EXP_BY_ADVICE, EXP_BY_TUNED, EXP_BY_WS, EXP_N_ADVICE_RULES };

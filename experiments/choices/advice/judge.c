@@ -31,10 +31,10 @@ static const char *const rule_names[EXP_N_ADVICE_RULES] = { "the first advice", 
         { { name "_speedup", "", words ": times as fast", "clock" },                                                   \
           REC_NAN_OR(ROW, by[rule].measured.value, by[rule].measured_percent.why) },                                   \
         { { name "_speedup_low", "", "the same ratio in random halves of the rounds: 2.5th percentile", "clock" },     \
-          REC_NAN_OR(ROW, by[rule].measured.low, by[rule].measured_percent.why) },                                     \
+          REC_NAN_OR(ROW, by[rule].measured.low, by[rule].why_no_interval) },                                          \
     {                                                                                                                  \
         { name "_speedup_high", "", "likewise: 97.5th percentile", "clock" },                                          \
-            REC_NAN_OR(ROW, by[rule].measured.high, by[rule].measured_percent.why)                                     \
+            REC_NAN_OR(ROW, by[rule].measured.high, by[rule].why_no_interval)                                          \
     }
 
 static const struct rec_field fields[] = {
@@ -143,11 +143,12 @@ static struct exp_advice_way way_of(const struct exp_case *before, const struct 
 {
     const struct exp_pair pair = { before->measured.sample_ns, after->measured.sample_ns, before->measured.n_samples };
     const char *why = before->measured.why ? before->measured.why : after->measured.why;
-    struct exp_advice_way x = { promised, value_none("not timed"), exp_ratio_none() };
+    struct exp_advice_way x = { .promised_percent = promised, .measured = exp_ratio_none() };
 
     if (!why)
         x.measured = exp_ratio_of(&pair, 1);
     x.measured_percent = percent_of(x.measured.value, why);
+    x.why_no_interval = why ? why : EXP_RATIO_NO_INTERVAL;
     return x;
 }
 
@@ -249,6 +250,7 @@ void exp_advice_judgement_add(struct exp_advice_judgement *to, const struct exp_
 
             x->promised_percent.why = x->promised_percent.why ? "not known" : NULL;
             x->measured_percent.why = x->measured_percent.why ? "not timed" : NULL;
+            x->why_no_interval = "not timed";
         }
     }
 }

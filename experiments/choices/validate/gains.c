@@ -78,7 +78,7 @@ static struct exp_advice_way way_of(const struct exp_point *of, const struct exp
     const struct exp_cycles_pair a = exp_validate_cycles_of_point(of), b = exp_validate_cycles_of_point(by);
     const double real = a.taken / b.taken, simulated = a.simulated / b.simulated;
     const struct value none = value_none("the layer has this algorithm, or no cycles");
-    struct exp_advice_way x = { none, none, exp_ratio_none() };
+    struct exp_advice_way x = { none, none, exp_ratio_none(), none.why };
 
     if (of == by || !isfinite(real) || !isfinite(simulated))
         return x;
