@@ -426,7 +426,20 @@ static struct exp_replay_asked replay_asked(const struct options *o)
                                       .known = o->known };
 }
 
-/* Finds what to change next; the knobs' commands repeat the user's words. */
+/* Returns the plug-ins of ALGO=: items with a '.' or a '/'. From malloc. */
+static char *plugins_of(const char *algos)
+{
+    char *list = exp_copy_text(algos), *plugins = exp_copy_text("");
+
+    for (char *rest = list, *item; (item = strtok_r(rest, ",", &rest));) {
+        if (strpbrk(item, "./"))
+            exp_names_add(&plugins, item);
+    }
+    free(list);
+    return plugins;
+}
+
+/* Finds the advice; the knobs' commands repeat the user's words. */
 static int advise(struct session *s)
 {
     const struct options *o = &s->options;
@@ -434,11 +447,13 @@ static int advise(struct session *s)
     char kind[64];
     char *ukr = *o->ukr ? exp_format(" UKR=%s", o->ukr) : exp_copy_text("");
     char *more = exp_format("%s%s%s", o->packs_filters ? " FILTERS=run_time" : "", *o->core ? " CORE=" : "", o->core);
+    char *plugins = plugins_of(o->algos);
     const struct exp_advice_asked asked = { .model = o->model,
                                             .machine = o->machine,
                                             .kind = kind,
                                             .ukr = ukr,
                                             .more = more,
+                                            .plugins = plugins,
                                             .depth = (enum exp_advice_depth)o->advice,
                                             .replay = replay_asked(o) };
     const struct exp_measure_options m = measure_options(s);
@@ -451,6 +466,7 @@ static int advise(struct session *s)
         err = exp_advices_judge(&s->judged, &s->advices, &report, &m, &s->why);
     free(ukr);
     free(more);
+    free(plugins);
     return err;
 }
 

@@ -391,6 +391,7 @@ static size_t advise(struct lab *l, const char *p95, enum exp_advice_depth depth
                                             .kind = "zen3",
                                             .ukr = " UKR=f32_16x24__avx512",
                                             .more = "",
+                                            .plugins = "",
                                             .depth = depth,
                                             .replay = { l->report.cache, 1, "", "", "" } };
     struct exp_advices a = { 0 };
@@ -433,9 +434,13 @@ static void test_experiment(void)
 
 static void test_others(void)
 {
-    const struct exp_advice_asked asked = {
-        .model = "odd.csv", .machine = "zen3", .kind = "zen3", .ukr = "", .more = "", .depth = EXP_ADVICE_KNOWN
-    };
+    const struct exp_advice_asked asked = { .model = "odd.csv",
+                                            .machine = "zen3",
+                                            .kind = "zen3",
+                                            .ukr = "",
+                                            .more = "",
+                                            .plugins = "",
+                                            .depth = EXP_ADVICE_KNOWN };
     struct exp_advices a = { 0 };
     struct exp_why why = { "" };
     struct lab l = { 0 };

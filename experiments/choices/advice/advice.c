@@ -108,9 +108,12 @@ static const char *bound_of(const struct exp_case *of, const struct exp_case *in
     return strcmp(of->algo->name, "sconv_ws") ? "sconv_ws" : "sconv_is";
 }
 
-/* Weighs an alternative, and adds the alternative to the list unless something speaks against the alternative. knob and command are taken over. */
+/*
+ * Weighs an alternative, and adds the alternative to the list unless something speaks against the alternative. knob and
+ * command are taken over.
+ */
 static void consider(struct exp_advice_list *l, const struct exp_report *r, const struct exp_advices *a,
-                     const char *kind, const struct exp_case *instead, char *knob, char *command)
+                     const struct exp_case *instead, char *knob, char *command)
 {
     struct exp_advice x = { .of = l->of, .instead = instead, .knob = knob, .command = command };
     const bool is_own_code = instead->algo != &a->by_plan && instead->algo != l->of->algo;
@@ -118,12 +121,12 @@ static void consider(struct exp_advice_list *l, const struct exp_report *r, cons
     struct value was[N_MEASURES], becomes[N_MEASURES];
     const char *why = "no error of the simulation is known";
 
-    x.error = exp_gains_find(&a->gains, kind, l->of->algo->name, to);
+    x.error = exp_gains_find(&a->gains, a->kind, l->of->algo->name, to);
     x.measured = measured_of(l->of, instead);
     if (x.error) {
         measure_of(was, r, a, l->of);
         measure_of(becomes, r, a, instead);
-        why = exp_advice_weigh(&x, kind, was, becomes);
+        why = exp_advice_weigh(&x, a->kind, was, becomes);
     }
     for (size_t i = 0; i < l->n && !why; i++)
         why = are_equal_plans(l->advice[i].instead, instead) ? "an equal plan is advised" : NULL;
@@ -157,13 +160,12 @@ static void advise_subject(struct exp_advices *a, const struct exp_report *r, co
         const struct exp_case *c = &r->e->cases[i];
 
         if (c != of && !c->why_refused)
-            consider(l, r, a, asked->kind, c, exp_format("ALGO=%s", c->algo->name),
-                     exp_advice_command(asked, of, asked->ukr, c->algo->name));
+            consider(l, r, a, c, exp_format("ALGO=%s", exp_advice_word(asked, c->algo)),
+                     exp_advice_command(asked, of, asked->ukr, c->algo));
     }
     for (size_t i = 0; i < a->tries.n_cases; i++) {
         if (a->a_try[i].of == of)
-            consider(l, r, a, asked->kind, &a->tries.cases[i], exp_copy_text(a->a_try[i].knob),
-                     exp_copy_text(a->a_try[i].command));
+            consider(l, r, a, &a->tries.cases[i], exp_copy_text(a->a_try[i].knob), exp_copy_text(a->a_try[i].command));
     }
     if (l->n) {
         qsort(l->advice, l->n, sizeof *l->advice, by_gain);
@@ -191,8 +193,10 @@ int exp_advise(struct exp_advices *a, const struct exp_report *r, const char *ex
 {
     int err = 0;
 
-    assert(a && r && asked && asked->model && asked->machine && asked->kind && asked->ukr && asked->more);
-    *a = (struct exp_advices){ .why_no_gain = *r->e->setup->why_no_cycles ? r->e->setup->why_no_cycles : NULL };
+    assert(a && r && asked && asked->model && asked->machine && asked->kind && asked->ukr && asked->more &&
+           asked->plugins);
+    *a = (struct exp_advices){ .kind = asked->kind,
+                               .why_no_gain = *r->e->setup->why_no_cycles ? r->e->setup->why_no_cycles : NULL };
     if (asked->depth == EXP_ADVICE_NONE)
         a->why_none = "ADVICE=0 was asked for";
     else if (r->cache == EXP_NETWORK)

@@ -47,6 +47,7 @@ struct exp_advice_asked {
     const char *model, *machine;
     const char *kind;       /* the machine's name in gains.csv: exp_machine_say_kind */
     const char *ukr, *more; /* further words of a command: " UKR=avx2" and the rest (" FILTERS=run_time"); "" */
+    const char *plugins;    /* the plug-ins of ALGO=, comma-separated; "" */
     enum exp_advice_depth depth;
     struct exp_replay_asked replay;
 };
@@ -83,6 +84,7 @@ struct exp_advice_try {
 struct exp_advices {
     const char *why_none;    /* why there are no lists; NULL: there are */
     const char *why_no_gain; /* why gains are missing; NULL: gains are known */
+    const char *kind;        /* of the machine, while advice is found */
     struct rec_rows gains;
     struct exp_why no_gains;      /* why the known errors could not be read; "": no error */
     struct exp_advice_list *list; /* the largest saving first; then lists without advice, in the order of the layers */
@@ -136,12 +138,15 @@ char *exp_advice_quoted(const char *word);
 /* Returns " MACHINE=...", or "" for the host. From malloc. */
 char *exp_advice_machine(const struct exp_advice_asked *asked);
 
+/* Returns the word of an algorithm in ALGO=: of a plug-in, all plug-ins of the user. */
+const char *exp_advice_word(const struct exp_advice_asked *asked, const struct exp_algo *algo);
+
 /*
- * Returns the command of an experiment on the subject's layer: Base, the subject, and an algorithm unless "". ukr
+ * Returns the command of an experiment on the subject's layer: Base, the subject, and an algorithm (NULL: none). ukr
  * stands for the user's. From malloc.
  */
 char *exp_advice_command(const struct exp_advice_asked *asked, const struct exp_case *of, const char *ukr,
-                         const char *more);
+                         const struct exp_algo *more);
 
 /* ---- judge.c: advice by the clock ---- */
 

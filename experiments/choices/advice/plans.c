@@ -212,7 +212,7 @@ static void try_set(struct trying *t, const struct exp_case *of, const char *set
     };
     char *pattern = exp_advice_pattern(of->layer->name), *both = exp_format("%s:%s", asked->model, pattern);
     char *layer = exp_advice_quoted(both), *machine = exp_advice_machine(asked);
-    char *then = exp_advice_command(asked, of, asked->ukr, "");
+    char *then = exp_advice_command(asked, of, asked->ukr, NULL);
     struct exp_why ignored;
 
     if (!exp_emit_set(&n, set, &s->openblas_ukr.ukr, &ignored))
@@ -252,7 +252,7 @@ static void try_tuned(struct trying *t, const struct exp_case *of)
     if (!exp_case_of(t->r->e, of, tuned->name) && !tuned->why_not_replay(s) &&
         !tuned->plan(s, &of->layer->problem, of->tiling, tuned, &plan))
         add(t, of, tuned, &plan, exp_format("ALGO=%s", tuned->name),
-            exp_advice_command(t->asked, of, t->asked->ukr, tuned->name));
+            exp_advice_command(t->asked, of, t->asked->ukr, tuned));
 }
 
 /* Tries the micro-kernels of the instruction set with fewer issue slots for the layer than the subject's. */
@@ -271,7 +271,7 @@ static void try_kernels(struct trying *t, const struct exp_case *of)
             conv_plan_sconv(&plan, p, u, &tiling, s->packs_filters))
             continue;
         knob = exp_format(" UKR=%s", u->name);
-        add(t, of, of->algo, &plan, exp_copy_text(knob + 1), exp_advice_command(t->asked, of, knob, ""));
+        add(t, of, of->algo, &plan, exp_copy_text(knob + 1), exp_advice_command(t->asked, of, knob, NULL));
         free(knob);
     }
 }

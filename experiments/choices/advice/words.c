@@ -70,22 +70,29 @@ char *exp_advice_machine(const struct exp_advice_asked *asked)
     return word;
 }
 
+const char *exp_advice_word(const struct exp_advice_asked *asked, const struct exp_algo *algo)
+{
+    return algo->plugin ? asked->plugins : algo->name;
+}
+
 char *exp_advice_command(const struct exp_advice_asked *asked, const struct exp_case *of, const char *ukr,
-                         const char *more)
+                         const struct exp_algo *more)
 {
     char *model = exp_advice_quoted(asked->model), *machine = exp_advice_machine(asked);
     char *pattern = exp_advice_pattern(of->layer->name), *layer = exp_advice_quoted(pattern);
-    char *algos = exp_copy_text(exp_algo_base()->name), *command;
+    char *algos = exp_copy_text(exp_algo_base()->name), *words, *command;
 
-    exp_names_add(&algos, of->algo->name);
-    if (*more)
-        exp_names_add(&algos, more);
+    exp_names_add(&algos, exp_advice_word(asked, of->algo));
+    if (more)
+        exp_names_add(&algos, exp_advice_word(asked, more));
+    words = exp_advice_quoted(algos);
     command =
-        exp_format("make experiment MODEL=%s LAYERS=%s%s%s%s ALGO=%s", model, layer, machine, ukr, asked->more, algos);
+        exp_format("make experiment MODEL=%s LAYERS=%s%s%s%s ALGO=%s", model, layer, machine, ukr, asked->more, words);
     free(model);
     free(machine);
     free(pattern);
     free(layer);
     free(algos);
+    free(words);
     return command;
 }
