@@ -81,7 +81,7 @@ struct exp_agreement_report {
     const char *what; /* one line: the counters and the replay */
 };
 
-/* Returns 0, or -errno with one line in why. */
+/* Returns 0, or -errno with a line in why. */
 int exp_agreement_write(const struct exp_agreement_report *r, const struct exp_outdir *dir, struct exp_why *why);
 
 /* Prints the table for people: all models, each algorithm, on the machine of the file. */

@@ -180,13 +180,13 @@ void exp_page_folder_figure(struct exp_page_writer *w, const struct exp_page_fol
 /* Returns the chapter about a folder: the first chapter whose file exists; else the last. */
 const struct exp_chapter *exp_page_chapter_of(const struct exp_page_folder *f);
 
-/* Write the chapter of an experiment, a network, a sweep, any further folder. Return 0, or -errno with one line in why. */
+/* Write the chapter of an experiment, a network, a sweep, any further folder. Return 0, or -errno with a line in why. */
 int exp_page_run_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
 int exp_page_network_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
 int exp_page_sweep_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
 int exp_page_other_write(struct exp_page_writer *w, const struct exp_page_folder *f, struct exp_why *why);
 
-/* Draws a sweep with sliders, if the folder has one. Returns 0, or -errno with one line in why. */
+/* Draws a sweep with sliders, if the folder has one. Returns 0, or -errno with a line in why. */
 int exp_page_sweep_chart(struct exp_page_writer *w, const char *folder, struct exp_why *why);
 
 /* Write the answer of any folder, and the rest of the chapter. */

@@ -57,7 +57,7 @@ void exp_page_bars_release(struct exp_page_bars *c)
 
 /* ---- sizes ---- */
 
-/* Returns the length that shows a bar at all points. */
+/* Returns the length of a bar at all points. */
 static double largest_point(const struct exp_page_bars *c, const struct exp_page_bar *b)
 {
     double most = b->value;
@@ -198,7 +198,7 @@ static void put_list(struct exp_page_writer *w, const char *const *text, size_t 
     fputs("</li>", w->body);
 }
 
-/* Writes the lists that sliders and switch are made of: settings, numbers, units, points. */
+/* Writes the lists behind sliders and switch: settings, numbers, units, points. */
 static void put_points(struct exp_page_writer *w, const struct exp_page_points *p)
 {
     fputs("<ul class=points hidden>", w->body);

@@ -275,7 +275,7 @@ static bool has_sweep(const struct exp_page_run *r, char **folder)
     return has;
 }
 
-/* Draws that sweep, else says how to make a sweep. */
+/* Draws the sweep, or says how to make a sweep. */
 static void write_sizes(struct exp_page_writer *w, const struct exp_page_run *r)
 {
     struct exp_why why = { "" };

@@ -53,9 +53,9 @@ void exp_page_layers_find(struct exp_page_run *r);
 /* Writes a page for each shape. */
 void exp_page_layers_write(struct exp_page_writer *w, const struct exp_page_run *r);
 
-/* ---- what the first figure and the sentences above it share (page_times.c) ---- */
+/* ---- shared by the first figure and the sentences above the figure (page_times.c) ---- */
 
-/* Parts of the simulated cycles, the last five of which are waits. */
+/* Parts of the simulated cycles; the last five are waits. */
 enum { EXP_PAGE_RUN_PARTS = 8 };
 
 struct exp_page_run_part {
@@ -75,7 +75,7 @@ size_t exp_page_row_shown_as(const struct exp_page_run *r, size_t layer, const c
 /* Returns the FMA peak, sampled beside the times, in GFLOP/s; NaN without a peak. */
 double exp_page_run_peak(const struct exp_page_run *r);
 
-/* Writes why the fastest algorithm is fast, what it waits for, and the layer to work on next (page_why.c). */
+/* Writes three sentences: the reason of the fastest algorithm, its waits, and the layer to work on next (page_why.c). */
 void exp_page_why_write(struct exp_page_writer *w, const struct exp_page_run *r);
 
 /*

@@ -8,7 +8,7 @@
 #include "experiments/bench/case/algo.h"
 #include "experiments/show/page_bars.h"
 
-/* The columns of sweep.csv that a chart may show. */
+/* The columns of sweep.csv for charts. */
 static const struct {
     const char *column, *title, *unit;
     double scale;
@@ -213,7 +213,7 @@ static void add_sum(struct exp_page_bars *c, const struct sweep *s, char *name)
     finish_group(g, s);
 }
 
-/* Returns the work that a shown layer has at least: the numbers of a page are limited. */
+/* Returns the least work of a shown layer: the numbers of a page are limited. */
 static double least_work(const struct sweep *s)
 {
     const size_t of_layer = s->points.n_points * s->points.n_views * 3;

@@ -140,7 +140,7 @@ static void say_saving(struct exp_page_bar_group *g, const char *unit)
 
 static const char log_title[] = "oneDNN, as the log says";
 
-/* Adds the time that a log gives for the layers of a group. */
+/* Adds a log's time for the layers of a group. */
 static void add_given(struct exp_page_bar_group *g, const struct source *s, double ns, double macs)
 {
     const struct exp_page_bar *base = exp_page_bars_find(g, exp_algo_base()->name);

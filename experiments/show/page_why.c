@@ -70,7 +70,7 @@ static double packing_percent(const struct subject *s, const char *algo)
     return 100 * packing / (packing + sum_of(s, algo, M_measured_kernel_ns) + sum_of(s, algo, M_measured_other_ns));
 }
 
-/* Says which part of the simulated cycles differs most. */
+/* Names the part of the simulated cycles with the largest difference. */
 static void say_cycles(const struct subject *s, char *text)
 {
     const char *base = exp_algo_base()->name;
@@ -202,7 +202,7 @@ static struct cheapest cheapest_of(const struct subject *s, size_t layer)
     return c;
 }
 
-/* Finds the layer that would save most at a rate, from 1; 0: none. Adds up the cheapest costs. */
+/* Finds the layer with the largest saving at a rate, from 1; 0: none. Adds up the cheapest costs. */
 static size_t find_next(const struct subject *s, double roof, double *all)
 {
     size_t next = 0;
