@@ -43,7 +43,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wconversion -Wstrict-protot
             -Wwrite-strings $(if $(findstring clang,$(CC)),$(if $(filter ppc64le,$(ARCH)),-Wno-deprecated-altivec-src-compat)) $(if $(filter 1,$(DEVELOPER)),-Werror)
 # With sanitizers gcc cannot see the range of values, and warns of lengths that do not occur.
 WARNINGS += $(if $(SAN),$(if $(findstring clang,$(CC)),,-Wno-format-truncation -Wno-restrict))
-CFLAGS ?= $(if $(SAN),-O1 -g1,-O2 -g)
+CFLAGS ?= $(if $(SAN),-O1,-O2) -g1
 BASE_CFLAGS := -std=c17 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -pthread -I. $(WARNINGS) \
                $(if $(SYSROOT),-isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/$(sysroot_triplet)) \
                $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -53,9 +53,9 @@ BASE_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(SYSROOT),$(sysroo
 mlir_folder := /usr/lib/llvm-19
 mlir_header := $(if $(CROSS)$(SAN),,$(wildcard $(mlir_folder)/include/mlir-c/IR.h))
 # Every main_<program>.c is a program (main_sconv_plan.c: sconv-plan), linked with the libraries below it: a folder each, lowest last.
-# Only bench-papers and the tests are linked with the finished papers.
+# Only bench-papers and the tests are linked with the finished papers, and with what an experiment does without.
 LIBRARIES := experiments kernels counters sim
-folder_of_papers := experiments/papers
+parts_of_papers := $(addprefix experiments/,papers network sweep peers speed choices/study) $(wildcard kernels/ukr/small*.c kernels/ukr/*/small_*.c)
 mains := $(filter-out %/main_guest.c $(if $(mlir_header),,%/main_sconv_opt.c),$(shell find $(LIBRARIES) tests -name 'main_*.c'))
 name_of_main = $(subst _,-,$(patsubst main_%.c,%,$(notdir $1)))
 PROGRAMS := $(call name_of_main,$(mains)) bench-papers
@@ -70,7 +70,7 @@ xsmm_libs := $(if $(xsmm_header),-l:libxsmm.a -l:libxsmmnoblas.a)
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(if $(filter $1,bench-papers tests),papers) $(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(xsmm_libs) $(LDLIBS))
 apart := $(mains) %/main_guest.c %/main_sconv_opt.c $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c %/annotated.c experiments/emit/opt_%.c tests/sim/heap.c tests/data/% kernels/plugin/%
-sources = $(filter-out $(apart) $(if $(filter experiments,$1),$(folder_of_papers)/%),$(sort $(shell find $1 -name '*.c')))
+sources = $(filter-out $(apart) $(if $(filter $(LIBRARIES),$1),$(foreach f,$(parts_of_papers),$f $f/%)),$(sort $(shell find $1 -name '*.c')))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/lib$1.a
 
@@ -84,18 +84,22 @@ kernel_flags := $(if $(power10_flag),-DBUILT_MMA)
 # its speed depends on the objects linked before (by a third, in Base's im2col).
 no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
-ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_g) $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
-# -g1: gcc compiles the engines in two thirds of the time. The flags of sanitizers: a tenth of gcc's time, a quarter of clang's.
-ukr_g := $(if $(findstring -g,$(CFLAGS)),-g1)
+ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
+# The flags of sanitizers: a tenth of gcc's time, a quarter of clang's.
 ukr_san_flags := $(if $(findstring address,$(SAN)),-O1 -fno-sanitize=null -fno-sanitize=pointer-overflow -fno-sanitize=object-size $(if $(findstring clang,$(CC)),-mllvm -,--param )asan-instrumentation-with-call-threshold=0)
 
-# The compiler vectorizes no loop of the full engine: parts of vectors would have to wait for memory.
-engine_flags_x86_64 = $(if $(findstring _avx2.c,$1),-O3 -mavx2 -mbmi -mbmi2 -mpopcnt)$(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
-engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3 $(ukr_g)) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH))) $(if $(filter sim/full/%,$1),$(as_written))
+# The compiler takes two thirds of the time for rooms that take little of any run's time.
+cold_rooms := $(addsuffix /%,experiments kernels/emit sim/machine sim/report counters/group counters/host counters/proof)
+cold_flags = $(if $(filter $(cold_rooms),$(filter-out experiments/papers/%,$1)),$(patsubst -O2,-O1,$(filter -O2,$(CFLAGS))))
+
+# The compiler vectorizes no loop of the full engine: parts of vectors would have to wait for memory. Portable engines, a tenth
+# slower with -O2, take a third of gcc's time for -O3: of x86 CPUs, only old CPUs run portable engines.
+engine_flags_x86_64 = $(if $(findstring _portable.c,$1),-O2)$(if $(findstring _avx2.c,$1),-O3 -mavx2 -mbmi -mbmi2 -mpopcnt)$(if $(findstring _avx512.c,$1),-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mbmi -mbmi2 -mlzcnt -mpopcnt)
+engine_flags = $(if $(filter sim/plain/% sim/full/%,$1),-O3) $(if $(filter sim/%,$1),$(engine_flags_$(ARCH))) $(if $(filter sim/full/%,$1),$(as_written))
 
 loops := experiments/network/operators/loops_
 loops_flags_x86_64 = $(if $(findstring _avx512.c,$1),-mprefer-vector-width=512) $(ukr_flags_x86_64)
-loops_flags = $(if $(findstring $(loops),$1),-O3 $(ukr_g) -ffp-contract=fast $(call loops_flags_$(ARCH),$1))
+loops_flags = $(if $(findstring $(loops),$1),-O3 -ffp-contract=fast $(call loops_flags_$(ARCH),$1))
 
 # The store keeps results by a hash of the sources that plan, replay and simulate.
 undeciding := time/% course/% case/published%
@@ -112,7 +116,7 @@ polydl_flags = $(if $(filter experiments/papers/polydl/time/baselines.c,$1),-O3 
 pic_flags = $(if $(filter sim/% kernels/% counters/%,$1),-fPIC $(if $(filter sim/%,$1),-fno-semantic-interposition,-fvisibility=hidden))
 onnx_flags = $(if $(filter experiments/onnx/% experiments/models/% tests/experiments/onnx% tests/experiments/suite_onnx%,$1),-I$(onnx_made))
 mlir_flags = $(if $(filter experiments/emit/opt_% experiments/emit/main_sconv_opt.c,$1),-isystem $(mlir_folder)/include)
-file_flags = $(pic_flags) $(call mlir_flags,$1) $(version_flags) $(call polydl_flags,$1) $(call onnx_flags,$1) $(call loops_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
+file_flags = $(cold_flags) $(pic_flags) $(call mlir_flags,$1) $(version_flags) $(call polydl_flags,$1) $(call onnx_flags,$1) $(call loops_flags,$1) $(if $(filter kernels/%,$1),$(kernel_flags)) $(call ukr_flags,$1) $(call engine_flags,$1)
 
 #: No packages are installed: see 'make help deps'.
 all: $(foreach p,$(PROGRAMS),$(BUILD)/$p) ### Build everything (minutes)
@@ -130,8 +134,8 @@ $(BUILD)/$1: $(if $(and $(findstring <$(strip $2)>,<$(strip $(file <$(BUILD)/$1)
 endef
 
 # Objects depend on the file BUILD/flags, not on the Makefile. Of functions that make flags of single files, the text is noted.
-flag_makers := file_flags pic_flags mlir_flags polydl_flags onnx_flags loops_flags loops_flags_$(ARCH) ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
-flags := $(filter-out -W%,$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)) $(in_order) $(no_idioms) $(as_written) $(ukr_g) $(ukr_san_flags) \
+flag_makers := file_flags cold_flags pic_flags mlir_flags polydl_flags onnx_flags loops_flags loops_flags_$(ARCH) ukr_flags ukr_flags_$(ARCH) engine_flags engine_flags_$(ARCH)
+flags := $(filter-out -W%,$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)) $(in_order) $(no_idioms) $(as_written) $(ukr_san_flags) $(cold_rooms) \
          $(kernel_flags) $(xsmm_header) $(VERSION) $(subst $$,,$(foreach f,$(flag_makers),$(value $f)))
 $(eval $(call note,flags,$(flags)))
 $(eval $(call note,headers,dnnl $(call installed_header,oneapi/dnnl/dnnl.h) xsmm $(xsmm_header) opencl $(wildcard /usr/include/CL/cl.h)))
@@ -156,17 +160,17 @@ define link
 endef
 
 define library_rule
-$(call archive,$1): $(call objects,$(call sources,$(or $(folder_of_$1),$1)))
+$(call archive,$1): $(call objects,$(call sources,$(or $(parts_of_$1),$1)))
 	$$(may_write)@$$(call say,AR      $$@)
 	$(Q)rm -f $$@ && $(AR) rcs $$@ $$^
 endef
 $(foreach l,papers $(LIBRARIES),$(eval $(call library_rule,$l)))
 
 # The lists of the questions (experiments/bench/course/question.h): every question_<name>.c has one. The experiment is the first.
-# Of the papers' questions, other programs than bench-papers know the names only.
+# Of the questions of parts_of_papers, other programs than bench-papers know the names only.
 questions_in = $(patsubst question_%.c,%,$(sort $(filter question_%.c,$(notdir $(call sources,$1)))))
 first_experiment = experiment $(filter-out experiment,$(sort $1))
-papers := $(call questions_in,$(folder_of_papers))
+papers := $(call questions_in,$(parts_of_papers))
 define question_list
 $$(eval $$(call note,obj/$1.names,$2 | $3))
 $(BUILD)/obj/$1.c: $(BUILD)/obj/$1.names

@@ -74,7 +74,7 @@ only_of_objects() { # only_of_objects ARCHIVE LIST
     [ ! -s "$work/found" ]
 }
 
-for archive in "$BUILD"/lib{sim,kernels,counters,experiments}.a; do
+for archive in "$BUILD"/lib{sim,kernels,counters,experiments,papers}.a; do
     optional_code "$archive" >"$work/$(basename "$archive")"
     check "$archive holds instructions that are not every CPU's, outside the files for them" \
         misplaced "$work/$(basename "$archive")"

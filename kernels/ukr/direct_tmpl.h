@@ -190,11 +190,13 @@ static inline __attribute__((always_inline)) void tile(const struct conv_direct_
 
 typedef void (*tile_fn)(const struct conv_direct_call *call, const struct conv_direct_tile *t);
 
+/* Portable kernels, of single lanes, have no step of two vectors (conv_direct_step_of). */
 #define ROWS(n_taps, rows_apart, n_vectors, n_rows)                                                                    \
     static void tile_##n_taps##rows_apart##n_vectors##_##n_rows(const struct conv_direct_call *call,                   \
                                                                 const struct conv_direct_tile *t)                      \
     {                                                                                                                  \
-        tile(call, t, (struct conv_direct_step){ n_taps, rows_apart, n_vectors }, n_rows);                             \
+        if (n_vectors <= LANES)                                                                                        \
+            tile(call, t, (struct conv_direct_step){ n_taps, rows_apart, n_vectors }, n_rows);                         \
     }
 #define STEP_INSTANCES(n_taps, rows_apart, n_vectors)                                                                  \
     ROWS(n_taps, rows_apart, n_vectors, 1)                                                                             \
