@@ -1,5 +1,6 @@
 #include "experiments/base/plot.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <glob.h>
@@ -10,6 +11,7 @@
 
 #include "experiments/base/csv.h"
 #include "experiments/base/plot_data.h"
+#include "experiments/base/tasks.h"
 #include "experiments/base/text.h"
 
 /* ---- one file ---- */
@@ -172,23 +174,43 @@ char *exp_plot_script_path(const char *scripts_dir, const char *figure)
 
 enum { N_FORMATS = sizeof file_kinds / sizeof file_kinds[0] };
 
+/* The outcome of a file, or of a figure that is not begun (suffix ""). */
+struct outcome {
+    const char *suffix;
+    int err;
+    struct exp_why line;
+};
+
 struct drawing {
     const struct exp_plot_figures *f;
     const char *figure;
     char *script;
     struct exp_plot_variable *variable; /* f's, and the script's tables */
     size_t n_variables;
-    exp_plot_report_fn report;
-    void *ctx;
+    struct outcome outcome[N_FORMATS];
+    size_t n_outcomes;
+    int err;
+    struct exp_why why;
 };
 
-static void tell(const struct drawing *d, const char *suffix, int err, const char *why)
+static void keep_outcome(struct drawing *d, const char *suffix, int err, const char *why)
 {
-    char *file = exp_format("%s/%s%s", d->f->out_dir, d->figure, suffix);
+    struct outcome *o = &d->outcome[d->n_outcomes++];
 
-    if (d->report)
-        d->report(d->ctx, file, err, why);
-    free(file);
+    assert(d->n_outcomes <= N_FORMATS);
+    *o = (struct outcome){ .suffix = suffix, .err = err };
+    exp_say(o->line.text, sizeof o->line.text, "%s", why);
+}
+
+static void report_outcomes(const struct drawing *d, exp_plot_report_fn report, void *ctx)
+{
+    for (size_t i = 0; i < d->n_outcomes && report; i++) {
+        const struct outcome *o = &d->outcome[i];
+        char *file = exp_format("%s/%s%s", d->f->out_dir, d->figure, o->suffix);
+
+        report(ctx, file, o->err, o->line.text);
+        free(file);
+    }
 }
 
 /* Tells whether the next figure would fail with this error, too. */
@@ -197,7 +219,7 @@ static bool ends_drawing(int err)
     return err == -ENOENT || err == -EINTR || err == -ETIMEDOUT || exp_interrupted();
 }
 
-static int draw_formats(const struct drawing *d, struct exp_why *why)
+static int draw_formats(struct drawing *d, struct exp_why *why)
 {
     int first = 0;
 
@@ -209,7 +231,7 @@ static int draw_formats(const struct drawing *d, struct exp_why *why)
         free(output);
         if (err == -ENODATA)
             return exp_fail(why, err, "%s", line.text); /* the other format would fail alike */
-        tell(d, file_kinds[i].suffix, err, line.text);
+        keep_outcome(d, file_kinds[i].suffix, err, line.text);
         if (err && !first)
             first = exp_fail(why, err, "%s", line.text);
         if (ends_drawing(err))
@@ -244,27 +266,42 @@ static int draw_figure(struct drawing *d, struct exp_why *why)
         err = draw_with_data(d, &data, why);
     exp_plot_data_close(&data);
     if (err == -ENODATA || !has_data)
-        tell(d, "", err, why->text);
+        keep_outcome(d, "", err, why->text);
     return err == -ENODATA ? 0 : err;
 }
 
+static int draw_one(void *drawings, size_t index, size_t thread, const struct exp_pool *pool)
+{
+    struct drawing *d = (struct drawing *)drawings + index;
+
+    (void)thread;
+    (void)pool;
+    d->script = exp_plot_script_path(d->f->scripts_dir, d->figure);
+    d->err = draw_figure(d, &d->why);
+    free(d->script);
+    return ends_drawing(d->err) ? -ECANCELED : 0;
+}
+
+/* Draws figures side by side, and reports the outcomes in the order of the figures. */
 static int draw_all(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why)
 {
+    struct drawing *drawing = exp_new(f->n_figures, sizeof *drawing);
+    const long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
     int first = 0;
 
+    for (size_t i = 0; i < f->n_figures; i++)
+        drawing[i] = (struct drawing){ .f = f, .figure = f->figure[i] };
+    exp_pool_run(f->n_figures, n_cpus > 0 ? (size_t)n_cpus : 1, draw_one, drawing, NULL, NULL);
     for (size_t i = 0; i < f->n_figures; i++) {
-        struct drawing d = { .f = f, .figure = f->figure[i], .report = report, .ctx = ctx };
-        struct exp_why line = { "" };
-        int err;
+        const struct drawing *d = &drawing[i];
 
-        d.script = exp_plot_script_path(f->scripts_dir, d.figure);
-        err = draw_figure(&d, &line);
-        free(d.script);
-        if (err && !first)
-            first = exp_fail(why, err, "%s: %s", d.figure, line.text);
-        if (ends_drawing(err))
+        report_outcomes(d, report, ctx);
+        if (d->err && !first)
+            first = exp_fail(why, d->err, "%s: %s", d->figure, d->why.text);
+        if (ends_drawing(d->err))
             break;
     }
+    free(drawing);
     return first;
 }
 

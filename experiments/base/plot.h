@@ -56,9 +56,10 @@ struct exp_plot_figures {
 typedef void (*exp_plot_report_fn)(void *ctx, const char *file, int err, const char *why);
 
 /*
- * Draws all figures, each within EXP_PLOT_LIMIT_S, until the program is interrupted. A figure without data (-ENODATA)
- * is not drawn, and is no failure. report may be NULL. Returns 0; the first -errno, after trying all figures; -ENOENT
- * or -ETIMEDOUT at once if gnuplot is missing or hangs; why gets one line.
+ * Draws all figures, each within EXP_PLOT_LIMIT_S, until the program is interrupted: as many figures at a time as the
+ * computer has processors. A figure without data (-ENODATA) is not drawn, and is no failure. report may be NULL; report is
+ * called at the end, in the order of the figures. Returns 0; the first -errno, after trying all figures; -ENOENT or
+ * -ETIMEDOUT at once if gnuplot is missing or hangs; why gets one line.
  */
 int exp_plot_figures(const struct exp_plot_figures *f, exp_plot_report_fn report, void *ctx, struct exp_why *why);
 

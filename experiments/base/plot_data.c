@@ -8,8 +8,16 @@
 
 #include "experiments/base/csv.h"
 #include "experiments/base/outdir.h"
+#include "experiments/base/text.h"
 
 #define BLANKS " \t\n"
+
+struct head {
+    struct exp_plot_data *d;
+    const struct exp_plot_script *script;
+    const char *data_dir, *out_dir;
+    bool lacks_data; /* the reason is in why; a hint may follow */
+};
 
 /* ---- copies ---- */
 
@@ -65,10 +73,13 @@ static bool is_known(const struct exp_plot_data *d, const char *table)
     return false;
 }
 
-/* Adds a table; t is NULL for a missing table. A table without rows gives gnuplot nothing to read. */
-static int add_table(struct exp_plot_data *d, const char *table, const struct exp_table *t, const char *out_dir,
-                     struct exp_why *why)
+/*
+ * Adds a table; t is NULL for a missing table. A table without rows gives gnuplot nothing to read. The name of a copy has
+ * the script's name, because figures are drawn side by side.
+ */
+static int add_table(const struct head *h, const char *table, const struct exp_table *t, struct exp_why *why)
 {
+    struct exp_plot_data *d = h->d;
     size_t i = d->n_tables;
     bool is_empty = !t || !t->n_rows;
     char *begin;
@@ -78,15 +89,15 @@ static int add_table(struct exp_plot_data *d, const char *table, const struct ex
         return 0;
     if (i == EXP_PLOT_MAX_TABLES)
         return exp_fail(why, -EINVAL, "a figure reads at most %d tables", EXP_PLOT_MAX_TABLES);
-    begin = exp_format(".%s.plain.", table);
-    exp_leftovers_clear(out_dir, begin);
-    d->path[i] = is_empty ? exp_format("%s", "") : exp_format("%s/%s%ld", out_dir, begin, (long)getpid());
+    begin = exp_format(".%s.%s.plain.", exp_last_part(h->script->path), table);
+    exp_leftovers_clear(h->out_dir, begin);
+    d->path[i] = is_empty ? exp_format("%s", "") : exp_format("%s/%s%ld", h->out_dir, begin, (long)getpid());
     free(begin);
     name_variable(d->name[i], sizeof d->name[i], table);
     d->variable[d->n_variables++] = (struct exp_plot_variable){ d->name[i], d->path[i] };
     d->n_tables++;
     err = is_empty ? 0 : write_plain(t, d->path[i]);
-    return err ? exp_fail(why, err, "cannot write to '%s': %s", out_dir, strerror(-err)) : 0;
+    return err ? exp_fail(why, err, "cannot write to '%s': %s", h->out_dir, strerror(-err)) : 0;
 }
 
 void exp_plot_data_close(struct exp_plot_data *d)
@@ -325,13 +336,6 @@ static bool parse_demand(struct demand *d, char *text)
     return !key || (take_words(&rest, NULL, d->value, sizeof d->value / sizeof d->value[0]) && d->value[0]);
 }
 
-struct head {
-    struct exp_plot_data *d;
-    const struct exp_plot_script *script;
-    const char *data_dir, *out_dir;
-    bool lacks_data; /* the reason is in why; a hint may follow */
-};
-
 /* Finds the slots of a table by its columns. Without the table, or the first two columns, there are no slots. */
 static void use_slots_of(struct head *h, const struct exp_table *t, char *const *column)
 {
@@ -357,7 +361,7 @@ static int use_table(struct head *h, const char *table, const struct demand *dem
         err = check_demand(demand, h->script, &t, why);
     }
     if (!err)
-        err = add_table(h->d, table, is_there ? &t : NULL, h->out_dir, why);
+        err = add_table(h, table, is_there ? &t : NULL, why);
     if (!err && is_there && slots)
         use_slots_of(h, &t, slots);
     exp_table_release(&t);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "experiments/base/plot_data.h"
+#include "experiments/base/text.h"
 #include "experiments/run/run.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -539,7 +540,7 @@ static void test_data(void)
         const struct data_case *c = &data_cases[i];
         struct exp_plot_data data;
         struct fixture f;
-        char hidden[64];
+        char hidden[320];
         struct exp_why why = { "" };
         static const struct exp_plot_variable variable = { "some", "w z" };
         struct exp_plot_script script = { .variable = &variable, .n_variables = 1 };
@@ -552,7 +553,7 @@ static void test_data(void)
         err = exp_plot_data_open(&data, &script, f.top, f.top, &why);
         test_check(err == c->err && (err ? strstr(why.text, c->why) != NULL : !*why.text), "case %zu: %d, '%s'", i, err,
                    why.text);
-        snprintf(hidden, sizeof hidden, ".t.csv.plain.%ld", (long)getpid());
+        snprintf(hidden, sizeof hidden, ".%s.t.csv.plain.%ld", exp_last_part(f.script), (long)getpid());
         test_check(err || (data.n_tables > 0 && !strcmp(data.variable[0].name, "t_csv") && exists(hidden)),
                    "case %zu: %zu tables", i, data.n_tables);
         exp_plot_data_close(&data);
