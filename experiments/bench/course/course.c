@@ -199,17 +199,33 @@ static int answer(const struct course *c)
     return err ? exp_fail(why_of(c), err, "out of memory for the verdict") : 0;
 }
 
-static void print_screen(const struct course *c)
+static void print_screen(const struct course *c, FILE *out)
 {
-    const struct exp_terminal terminal = exp_terminal_of(stdout);
+    const struct exp_terminal terminal = exp_terminal_of(out);
     struct exp_screen screen = { 0 };
 
     c->question->screen(c->session, &screen);
-    exp_screen_print(&screen, &terminal, stdout);
+    exp_screen_print(&screen, &terminal, out);
     exp_screen_release(&screen);
 }
 
-/* Moves the results into place and answers. With a screen, the results have the whole output, too. */
+/* Prints the screen to the user, while the standard output is diverted. A reader that has gone is no error. */
+static int show_screen(const struct course *c, const struct exp_output *output)
+{
+    const int fd = dup(output->own);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+    int err = out ? 0 : -errno;
+
+    if (out) {
+        print_screen(c, out);
+        err = fclose(out) ? -errno : 0;
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    return err && err != -EPIPE ? exp_fail(why_of(c), err, "cannot write to standard output: %s", strerror(-err)) : 0;
+}
+
+/* Moves the results into place and answers, unless a screen has the answer: then the results have the whole output. */
 static int conclude(const struct course *c, struct exp_output *output)
 {
     int err = output->own < 0 ? 0 : answer(c);
@@ -218,24 +234,23 @@ static int conclude(const struct course *c, struct exp_output *output)
         err = exp_output_write(output, &results_of(c)->dir, why_of(c));
     if (!err)
         err = exp_results_commit(results_of(c), why_of(c));
-    if (err || output->own < 0)
-        return err ? err : answer(c);
-    exp_output_restore(output);
-    print_screen(c);
-    return 0;
+    return err || output->own >= 0 ? err : answer(c);
 }
 
 static int finish(const struct course *c, struct exp_output *output)
 {
     const struct exp_question *q = c->question;
-    int err = write_results(c), drawn, paged;
+    int err = write_results(c), shown, drawn, paged;
 
     if (err)
         return err;
+    shown = output->own < 0 ? 0 : show_screen(c, output); /* before figures and pages, which take seconds */
     drawn = draw(c);
     paged = q->add_page ? q->add_page(results_of(c), exp_question_program(q)) : do_part(c, q->page);
     err = conclude(c, output);
-    return err ? err : exp_program_drawn(drawn ? drawn : paged, why_of(c));
+    if (err || shown)
+        return err ? err : shown;
+    return exp_program_drawn(drawn ? drawn : paged, why_of(c));
 }
 
 /* ---- tasks, and jobs of a cluster ---- */
@@ -486,7 +501,7 @@ static int follow(const struct course *c)
         err = finish(c, &output);
     } else if (!err && output.own >= 0) { /* the answer of a run without results */
         exp_output_restore(&output);
-        print_screen(c);
+        print_screen(c, stdout);
     }
     exp_output_restore(&output);
     return err;
