@@ -16,7 +16,7 @@
 enum { LINE_BYTES = 256 };
 
 static const uint64_t redraw_ns = 100000000;
-static const uint64_t plain_line_ns = 10000000000;
+static const uint64_t plain_line_ns = 10000000000, most_plain_ns = 600000000000;
 static const uint64_t live_ns = 500000000;
 static const uint64_t estimate_after_ns = 2000000000;
 static const double estimate_after_share = 0.05;
@@ -68,7 +68,8 @@ struct exp_progress *exp_progress_new(FILE *out, bool is_terminal, const double 
                                 .current = EXP_N_WORKS,
                                 .now_ns = now_ns,
                                 .start_ns = now,
-                                .counted_ns = now };
+                                .counted_ns = now,
+                                .printed_ns = now };
     for (int k = 0; k < EXP_N_WORKS && seconds; k++)
         p->work[k].announced = seconds[k];
     pthread_mutex_init(&p->lock, NULL);
@@ -225,12 +226,21 @@ static void say_plainly(struct exp_progress *p)
     fprintf(p->out, "%s\n", line);
 }
 
+/* Returns the time between two lines. Plain lines become rarer: after 10 s, 30 s, 90 s. */
+static uint64_t line_gap(const struct exp_progress *p)
+{
+    const uint64_t twice = 2 * (p->printed_ns - p->start_ns);
+
+    if (p->is_terminal)
+        return redraw_ns;
+    return twice < plain_line_ns ? plain_line_ns : twice < most_plain_ns ? twice : most_plain_ns;
+}
+
 /* Prints the line if due, or at once. */
 static void print_due(struct exp_progress *p, bool at_once)
 {
     count_time(p);
-    if (p->current == EXP_N_WORKS ||
-        (!at_once && p->counted_ns - p->printed_ns < (p->is_terminal ? redraw_ns : plain_line_ns)))
+    if (p->current == EXP_N_WORKS || (!at_once && p->counted_ns - p->printed_ns < line_gap(p)))
         return;
     if (p->is_terminal)
         redraw(p);
@@ -297,6 +307,8 @@ void exp_progress_note(struct exp_progress *p, const char *format, ...)
     count_time(p);
     if (p->is_terminal && p->current < EXP_N_WORKS)
         redraw(p);
+    else
+        p->printed_ns = p->counted_ns;
     fflush(p->out);
     pthread_mutex_unlock(&p->lock);
 }
