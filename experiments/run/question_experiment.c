@@ -336,11 +336,12 @@ struct timing {
     struct exp_progress *progress;
 };
 
-/* Says the measured answer above the progress of the next work. */
+/* Says the measured answer above the progress of the next work. Few rounds have no interval. */
 static void say_measured(const struct timing *t, const char *when, size_t n_rounds)
 {
     const struct exp_report report = report_of(t->s);
     struct exp_total total[EXP_MAX_ALGO_RECORDS];
+    char interval[40] = "";
     const size_t n = exp_totals(&report, total);
     const struct exp_total *best = NULL;
 
@@ -349,10 +350,11 @@ static void say_measured(const struct timing *t, const char *when, size_t n_roun
             (!best || total[i].speedup.value > best->speedup.value))
             best = &total[i];
     }
+    if (best && !isnan(best->speedup.low))
+        exp_say(interval, sizeof interval, " [%.2f, %.2f]", best->speedup.low, best->speedup.high);
     if (best)
-        exp_progress_note(t->progress, "%s %zu rounds: %s is %.2f times as fast as %s [%.2f, %.2f]", when, n_rounds,
-                          exp_algo_find(best->algo)->label, best->speedup.value, exp_algo_base()->label,
-                          best->speedup.low, best->speedup.high);
+        exp_progress_note(t->progress, "%s %zu rounds: %s is %.2f times as fast as %s%s", when, n_rounds,
+                          exp_algo_find(best->algo)->label, best->speedup.value, exp_algo_base()->label, interval);
 }
 
 /* Says the answer of the first few rounds. */
