@@ -206,21 +206,31 @@ static void add_footprint(struct sampler *x, const struct sim_run *run, uint64_t
         add_lines(x, run, sim_lattice_lines(&l, i, x->line_shift));
 }
 
-/* Joins a run of a burst to an earlier run that the run's first repetition overlaps or continues. */
-static bool join(struct sim_run *joined, size_t n, const struct sim_run *run)
+/* Runs of a burst, joined. */
+struct joined {
+    struct sim_run run[SIM_MAX_BURST_RUNS];
+    size_t n;
+    size_t next; /* where the search begins: bodies of loops repeat the order of their runs */
+};
+
+/* Joins a run's first repetition to an earlier run that it overlaps or continues, or adds the run. */
+static void join(struct joined *j, const struct sim_run *run)
 {
-    for (size_t i = n; i-- > 0;) {
-        struct sim_run *r = &joined[i];
-        const uint64_t end = r->addr + r->access_bytes, own_end = run->addr + run->access_bytes;
+    const uint64_t own_end = run->addr + run->access_bytes;
+
+    for (size_t k = 0, i = j->next; k < j->n; k++, i++) {
+        struct sim_run *r = &j->run[i = i < j->n ? i : 0];
+        const uint64_t end = r->addr + r->access_bytes;
 
         if (r->tag != run->tag || r->kind != run->kind || r->step_bytes != run->step_bytes || run->addr > end ||
             own_end < r->addr)
             continue;
         r->addr = run->addr < r->addr ? run->addr : r->addr;
         r->access_bytes = (uint32_t)((own_end > end ? own_end : end) - r->addr);
-        return true;
+        j->next = i + 1;
+        return;
     }
-    return false;
+    j->run[j->n++] = *run;
 }
 
 /*
@@ -229,9 +239,9 @@ static bool join(struct sim_run *joined, size_t n, const struct sim_run *run)
  */
 static void leave_footprint(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
-    struct sim_run joined[SIM_MAX_BURST_RUNS];
-    size_t n = 0;
+    struct joined j;
 
+    j.n = j.next = 0;
     for (size_t i = 0; i < n_runs; i++) {
         const struct sim_lattice row = sim_lattice_of(&run[i], 1, x->line_shift);
         const uint64_t n_parts = row.n_inner * row.n_outer;
@@ -243,7 +253,7 @@ static void leave_footprint(struct sampler *x, const struct sim_run *run, size_t
             hand_on(x, &run[i], 1, n_times);
             continue;
         }
-        if (n + n_parts > SIM_MAX_BURST_RUNS) {
+        if (j.n + n_parts > SIM_MAX_BURST_RUNS) {
             add_footprint(x, &run[i], n_times);
             continue;
         }
@@ -251,12 +261,11 @@ static void leave_footprint(struct sampler *x, const struct sim_run *run, size_t
         part.access_bytes = (uint32_t)row.bytes;
         for (uint64_t k = 0; k < n_parts; k++) {
             part.addr = sim_lattice_addr(&row, k);
-            if (!join(joined, n, &part))
-                joined[n++] = part;
+            join(&j, &part);
         }
     }
-    for (size_t i = 0; i < n; i++)
-        add_footprint(x, &joined[i], n_times);
+    for (size_t i = 0; i < j.n; i++)
+        add_footprint(x, &j.run[i], n_times);
 }
 
 /* ---- pieces ---- */
