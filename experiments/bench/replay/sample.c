@@ -213,7 +213,7 @@ struct joined {
     size_t next; /* where the search begins: bodies of loops repeat the order of their runs */
 };
 
-/* Joins a run's first repetition to an earlier run that it overlaps or continues, or adds the run. */
+/* Joins a run's first repetition to an earlier run, if the repetition overlaps or continues the run; or adds the run. */
 static void join(struct joined *j, const struct sim_run *run)
 {
     const uint64_t own_end = run->addr + run->access_bytes;
