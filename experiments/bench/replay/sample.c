@@ -117,7 +117,7 @@ struct sampler {
     size_t at; /* the current piece, or the next */
     enum exp_piece_mode mode;
     const struct conv_step *step;
-    bool may_split;    /* the current step may have several pieces */
+    bool may_split;    /* the current step may have several pieces: a step other than packing and micro-kernels */
     bool goes_on;      /* the current step has had a piece */
     bool is_open;      /* a piece has begun */
     uint64_t in_piece; /* accesses of the piece until now */
@@ -428,7 +428,7 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     if (x->r->pool && exp_pool_stopped(x->r->pool))
         return exp_interrupted() ? -EINTR : -ECANCELED;
     x->step = s;
-    x->may_split = s->kind != CONV_STEP_UKR;
+    x->may_split = s->kind == CONV_STEP_IM2COL || s->kind == CONV_STEP_ZERO || s->kind == CONV_STEP_DIRECT;
     x->goes_on = false;
     x->n_pending = 0;
     err = x->replay.base.step(&x->replay.base, s);
