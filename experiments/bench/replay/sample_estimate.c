@@ -16,7 +16,7 @@ enum { TAGS = SIM_USUAL_TAGS, CELL_COUNTS = sizeof(struct sim_cell) / sizeof(uin
 static const struct {
     double wanted, bias;
 } quality[EXP_N_SAMPLED] = {
-    [EXP_SAMPLED_CYCLES] = { 1, 0.002 },         [EXP_SAMPLED_L1_LINES] = { 1, 0.002 },
+    [EXP_SAMPLED_CYCLES] = { 1, 0.005 },         [EXP_SAMPLED_L1_LINES] = { 1, 0.002 },
     [EXP_SAMPLED_DEMAND] = { 3, 0.01 },          [EXP_SAMPLED_L1_MISSES] = { 3, 0.01 },
     [EXP_SAMPLED_L2_LINES] = { 0, 0.05 },        [EXP_SAMPLED_L2_MISSES] = { 0, 0.05 },
     [EXP_SAMPLED_L3_MISSES] = { 0, 0.1 },        [EXP_SAMPLED_MEMORY_READ] = { 0, 0.002 },
@@ -211,6 +211,17 @@ static void add_long_steps(const struct exp_sample_drawn *d, size_t view, size_t
     add_cycles(&to->cycles[phase], &to->clock->phase[phase], n_steps);
 }
 
+/*
+ * Returns the lines from memory counted in a phase over the estimated lines. Waits for memory are as rare as the lines, so
+ * a sample may miss the waits, and the known number of lines corrects the estimate.
+ */
+static double memory_factor(const struct sim_stats *estimated, const struct sim_stats *counted, unsigned phase)
+{
+    const struct sim_cell is = sim_stats_phase(estimated, phase), was = sim_stats_phase(counted, phase);
+
+    return is.memory_read_lines ? (double)was.memory_read_lines / (double)is.memory_read_lines : 1;
+}
+
 /* The view's counts have been estimated. */
 static void estimate_cycles(const struct exp_sample_drawn *d, size_t view, struct exp_sample_view *to,
                             const struct sim_stats *counted)
@@ -223,6 +234,8 @@ static void estimate_cycles(const struct exp_sample_drawn *d, size_t view, struc
             add_cycles(&to->cycles[conv_step_phase(d->pieces->class[class].kind)],
                        &d->sum[g * d->n_views + view].cycles, factor_of(d, g));
     }
+    for (unsigned p = 0; p < CONV_N_PHASES; p++)
+        to->cycles[p].waiting[to->machine->n_levels] *= memory_factor(&to->stats, counted, p);
     for (size_t c = 0; to->clock && c < d->pieces->n_classes; c++) {
         if (d->longs[c].n_steps > 0)
             add_long_steps(d, view, c, to, counted);
