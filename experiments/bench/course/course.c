@@ -222,7 +222,7 @@ static int show_screen(const struct course *c, const struct exp_output *output)
     } else if (fd >= 0) {
         close(fd);
     }
-    return err && err != -EPIPE ? exp_fail(why_of(c), err, "cannot write to standard output: %s", strerror(-err)) : 0;
+    return err == -EPIPE ? 0 : err;
 }
 
 /* Moves the results into place and answers, unless a screen has the answer: then the results have the whole output. */
@@ -248,9 +248,9 @@ static int finish(const struct course *c, struct exp_output *output)
     drawn = draw(c);
     paged = q->add_page ? q->add_page(results_of(c), exp_question_program(q)) : do_part(c, q->page);
     err = conclude(c, output);
-    if (err || shown)
-        return err ? err : shown;
-    return exp_program_drawn(drawn ? drawn : paged, why_of(c));
+    if (!err && shown)
+        return exp_fail(why_of(c), shown, "cannot write to standard output: %s", strerror(-shown));
+    return err ? err : exp_program_drawn(drawn ? drawn : paged, why_of(c));
 }
 
 /* ---- tasks, and jobs of a cluster ---- */
