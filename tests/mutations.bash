@@ -342,7 +342,7 @@ mutant "measured clocks that the file's stands for" experiments/bench/case/cycle
 mutant "clocks that nobody reads" experiments/bench/time/measure.c 's/= fmax\(m->info->ran_at_ghz, ctr_core_ghz\(\)\)/= 0/' exp_measure
 mutant "a legend of bars that nobody measured" experiments/figures/simulated_cycles.gp \
     's/if \(n_taken\) \{ (dummy = legend.*) \}/\1/' tests/experiments/figures.sh
-mutant "advice: the bound of a gain is the median of the errors" experiments/choices/advice/gain.c 's/fmax\(g->p95,/fmax(g->median,/' advice
+mutant "advice: half of the layers above a bound gain" experiments/choices/advice/gain.c 's/>= 95 \* \(i \+ 1\)/>= 50 * (i + 1)/' advice
 mutant "advice: errors of another machine raise a gain" experiments/choices/advice/gain.c 's/\? fmax\(g->median, 1\) : g->median/? g->median : g->median/' advice
 mutant "advice: the cause of the fewest saved cycles" experiments/choices/advice/advice.c 's/!\(saved > most\)/!(saved < most || most < 0)/' advice
 mutant "advice: what is slower by the clock is advised" experiments/choices/advice/advice.c 's/exp_ratio_side\(&x->measured\) < 0/exp_ratio_side(\&x->measured) < -1/' advice

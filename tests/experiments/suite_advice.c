@@ -20,7 +20,7 @@
 
 static const double unknown = (double)NAN;
 
-static const struct exp_gain tenth = { "toy", "a", "b", 100, 1, 1.1 };
+static const struct exp_gain tenth = { "toy", "a", "b", 100, { 1.1, NULL }, 1 };
 
 /* ---- an alternative ---- */
 
@@ -112,8 +112,9 @@ static void test_estimates(void)
 static void test_errors(void)
 {
     static const struct exp_gain rows[] = {
-        { "m", "is", "ws", 9, 1, 1.1 },      { "n", "is", "ws", 9, 1, 1.3 }, { "m", "is", "tuned", 9, 1, 1.6 },
-        { "n", "base", "tuned", 9, 1, 2.0 }, { "n", "ws", "is", 9, 1, 0.9 },
+        { "m", "is", "ws", 9, { 1.1, NULL }, 1 },    { "n", "is", "ws", 9, { 1.3, NULL }, 1 },
+        { "m", "is", "tuned", 9, { 1.6, NULL }, 1 }, { "n", "base", "tuned", 9, { (double)NAN, "none" }, 1 },
+        { "n", "ws", "is", 9, { 0.9, NULL }, 1 },
     };
     const struct rec_rows all = { .row = (void *)(uintptr_t)rows, .n = COUNT(rows) };
     const struct {
@@ -133,29 +134,43 @@ static void test_errors(void)
 /* The machine's own errors correct a ratio in both directions, errors of another machine only downwards. */
 static void test_expected(void)
 {
-    const struct exp_gain low = { "m", "a", "b", 9, 0.8, 1.1 }, high = { "m", "a", "b", 9, 1.25, 1.5 };
+    const struct exp_gain low = { "m", "a", "b", 9, { 1.1, NULL }, 0.8 },
+                          high = { "m", "a", "b", 9, { 1.5, NULL }, 1.25 };
 
     CU_ASSERT_DOUBLE_EQUAL(exp_gain_expected(&low, "m", 1.2), 1.5, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_gain_expected(&low, "n", 1.2), 1.2, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_gain_expected(&high, "m", 1.5), 1.2, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(exp_gain_expected(&high, "n", 1.5), 1.2, 1e-12);
     CU_ASSERT_EQUAL(exp_gain_bound(&high), 1.5);
-    CU_ASSERT_EQUAL(exp_gain_bound(&(struct exp_gain){ "m", "a", "b", 9, 0.7, 0.9 }), EXP_CYCLES_TIE);
+    CU_ASSERT(isinf(exp_gain_bound(&(struct exp_gain){ "m", "a", "b", 9, value_none("none"), 1 })));
+    CU_ASSERT_EQUAL(exp_gain_bound(&(struct exp_gain){ "m", "a", "b", 9, { 0.9, NULL }, 0.7 }), EXP_CYCLES_TIE);
 }
 
-static void test_quantiles(void)
+/* 100 layers of the ratios 1.00 to 1.99: all but some gain; the simulation overstates by a quarter. */
+static void test_bounds(void)
 {
-    double ratio[101];
-    struct exp_gain g = { 0 };
+    const struct {
+        size_t wrong_below; /* layers that lose */
+        double bound;       /* 0: none */
+    } cases[] = { { 0, 1 }, { 50, 1.48 }, { 90, 0 }, { 5, 1 } };
 
-    for (size_t i = 0; i < COUNT(ratio); i++)
-        ratio[i] = (double)(i * 37 % COUNT(ratio));
-    exp_gain_fill(&g, ratio, COUNT(ratio));
-    CU_ASSERT(g.layers == COUNT(ratio));
-    CU_ASSERT_DOUBLE_EQUAL(g.median, 50, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(g.p95, 95, 1e-9);
-    exp_gain_fill(&g, ratio, 1);
-    CU_ASSERT(g.median == ratio[0] && g.p95 == ratio[0]);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct exp_gain_pair layer[100];
+        struct exp_gain g = { 0 };
+
+        for (size_t k = 0; k < COUNT(layer); k++) {
+            const double simulated = 1 + (double)(k * 37 % 100) / 100;
+
+            layer[k] = (struct exp_gain_pair){ simulated, k * 37 % 100 < cases[i].wrong_below ? 0.5 : simulated };
+        }
+        exp_gain_fill(&g, layer, COUNT(layer));
+        CU_ASSERT_EQUAL(g.layers, COUNT(layer));
+        if (cases[i].bound > 0)
+            test_check(fabs(g.bound.number - cases[i].bound) < 1e-9, "case %zu: %g", i, g.bound.number);
+        else
+            test_check(g.bound.why, "case %zu: %g", i, g.bound.number);
+        CU_ASSERT_DOUBLE_EQUAL(g.median, cases[i].bound > 0 ? 1 : g.median, 1e-9);
+    }
 }
 
 static void test_committed_errors(void)
@@ -169,8 +184,8 @@ static void test_committed_errors(void)
         const struct exp_gain *g = (const struct exp_gain *)rows.row + i;
 
         test_check(exp_algo_find(g->from) && exp_algo_find(g->to), "%s, %s: no algorithms", g->from, g->to);
-        test_check(g->p95 >= g->median && g->median > 0 && g->layers > 19, "%s to %s on %s", g->from, g->to,
-                   g->machine);
+        test_check((g->bound.why || g->bound.number > 0) && g->median > 0 && g->layers > 19, "%s to %s on %s", g->from,
+                   g->to, g->machine);
     }
     CU_ASSERT(rows.n > 0);
     rec_release(&rows);
@@ -295,9 +310,9 @@ static void close_lab(struct lab *l)
 }
 
 /* Writes a folder of known errors with a single bound. */
-static char *errors_of(const char *p95)
+static char *errors_of(const char *bound)
 {
-    char *text = exp_format("machine,from,to,layers,overstated_median,overstated_p95\nm,a,b,100,%s,%s\n", p95, p95);
+    char *text = exp_format("machine,from,to,layers,bound,overstated_median\nm,a,b,100,%s,1\n", bound);
     char *folder;
     const char *path = scratch_path("estimates");
 
@@ -384,7 +399,7 @@ static size_t check_json(json_t *root, const struct lab *l)
 }
 
 /* Finds advice with a bound, and returns the number of pieces, as advice.json has them. */
-static size_t advise(struct lab *l, const char *p95, enum exp_advice_depth depth)
+static size_t advise(struct lab *l, const char *bound, enum exp_advice_depth depth)
 {
     const struct exp_advice_asked asked = { .model = "odd.csv",
                                             .machine = "zen3",
@@ -396,7 +411,7 @@ static size_t advise(struct lab *l, const char *p95, enum exp_advice_depth depth
                                             .replay = { l->report.cache, 1, "", "", "" } };
     struct exp_advices a = { 0 };
     struct exp_why why = { "" };
-    char *folder = errors_of(p95);
+    char *folder = errors_of(bound);
     json_t *root;
     size_t n = 0;
 
@@ -493,7 +508,7 @@ static const struct test_case cases[] = {
     { "without cycles both estimates must gain", test_estimates },
     { "the bound is of the machine, the pair, or the worst", test_errors },
     { "known errors correct what is expected", test_expected },
-    { "quantiles of overstated gains", test_quantiles },
+    { "of the layers above a bound, 95 % gain", test_bounds },
     { "the committed errors are of known algorithms", test_committed_errors },
     { "SET= takes what the knobs write", test_knobs },
     { "each cause has a knob", test_relief },

@@ -55,7 +55,7 @@ const char *exp_advice_weigh(struct exp_advice *x, const char *kind, const struc
     if (!(x->ratio > 1))
         return "nothing gains by simulation";
     if (!(x->ratio > exp_gain_bound(x->error)))
-        return "no gain is larger than the simulation's known error";
+        return "no simulated gain is large enough to be sure of";
     if (exp_ratio_side(&x->measured) < 0)
         return "what gains by simulation is slower by the clock";
     find_cause(x, was, becomes);

@@ -13,19 +13,20 @@ static const struct rec_field fields[] = {
     { { "from", "", "algorithm", "" }, REC_AT(struct exp_gain, from) },
     { { "to", "", "algorithm in its place", "" }, REC_AT(struct exp_gain, to) },
     { { "layers", "", "with simulated and taken cycles of both", "" }, REC_AT(struct exp_gain, layers) },
+    { { "bound", "",
+        "simulated cycles of `from` over those of `to`: of the layers with at least this ratio, 95 % gained", "" },
+      REC_VALUE(struct exp_gain, bound) },
     { { "overstated_median", "",
-        "simulated cycles of `from` over those of `to`, divided by the same ratio of taken cycles: the median layer",
+        "that ratio, divided by the same ratio of taken cycles: the median of those layers, without a bound of all",
         "replay, perf_event or clock" },
       REC_AT(struct exp_gain, median) },
-    { { "overstated_p95", "", "the same: 95th percentile of the layers; what a simulated ratio must exceed", "" },
-      REC_AT(struct exp_gain, p95) },
 };
 
 const struct rec_table exp_gains_table = REC_TABLE("gains.csv", fields, struct exp_gain);
 
 double exp_gain_bound(const struct exp_gain *g)
 {
-    return fmax(g->p95, EXP_CYCLES_TIE);
+    return g->bound.why ? (double)INFINITY : fmax(g->bound.number, EXP_CYCLES_TIE);
 }
 
 double exp_gain_expected(const struct exp_gain *g, const char *machine, double ratio)
@@ -33,22 +34,34 @@ double exp_gain_expected(const struct exp_gain *g, const char *machine, double r
     return ratio / (strcmp(g->machine, machine) ? fmax(g->median, 1) : g->median);
 }
 
-/* Returns a quantile of sorted numbers; between two numbers, interpolated. */
-static double quantile(const double *sorted, size_t n, double share)
+static int by_simulated(const void *a, const void *b)
 {
-    const double at = share * (double)(n - 1);
-    const size_t i = (size_t)at;
+    const struct exp_gain_pair *x = a, *y = b;
 
-    return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+    return (x->simulated < y->simulated) - (x->simulated > y->simulated);
 }
 
-void exp_gain_fill(struct exp_gain *g, double *ratio, size_t n)
+void exp_gain_fill(struct exp_gain *g, struct exp_gain_pair *layer, size_t n)
 {
-    assert(g && ratio && n);
-    exp_stats_sort_up(ratio, n);
+    double *error = exp_new(n, sizeof *error);
+    size_t n_right = 0, n_bounded = 0;
+
+    assert(g && layer && n);
+    qsort(layer, n, sizeof *layer, by_simulated);
+    for (size_t i = 0; i < n; i++) {
+        n_right += layer[i].real >= 1;
+        if (i + 1 < n && !(layer[i + 1].simulated < layer[i].simulated)) /* equal layers are on one side of a bound */
+            continue;
+        if (i + 1 >= EXP_GAIN_LEAST_LAYERS && 100 * n_right >= 95 * (i + 1))
+            n_bounded = i + 1;
+    }
+    for (size_t i = 0; i < (n_bounded ? n_bounded : n); i++)
+        error[i] = layer[i].simulated / layer[i].real;
     g->layers = n;
-    g->median = quantile(ratio, n, 0.5);
-    g->p95 = quantile(ratio, n, 0.95);
+    g->bound = n_bounded ? value_of(layer[n_bounded - 1].simulated)
+                         : value_none("no simulated gain was right in 95 % of at least 20 layers");
+    g->median = exp_spread_of(error, n_bounded ? n_bounded : n).median;
+    free(error);
 }
 
 int exp_gains_read(struct rec_rows *rows, const char *experiments_dir, struct exp_why *why)
@@ -80,7 +93,7 @@ const struct exp_gain *exp_gains_find(const struct rec_rows *rows, const char *m
     for (const struct exp_gain *g = row; g < row + rows->n; g++) {
         const int is = closeness(g, machine, from, to);
 
-        if (best && (is < best_closeness || (is == best_closeness && g->p95 <= best->p95)))
+        if (best && (is < best_closeness || (is == best_closeness && exp_gain_bound(g) <= exp_gain_bound(best))))
             continue;
         best = g;
         best_closeness = is;

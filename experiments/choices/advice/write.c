@@ -163,12 +163,11 @@ static void say_bound(const struct exp_advice *first, FILE *out)
 {
     const struct exp_gain *g = first->error;
 
-    fprintf(out,
-            "  A simulated gain counts above %.0f %% here: in one layer of 20 the simulation overstates the gain of %s "
-            "over %s by "
-            "more, and below %.0f %% is a tie (%s, %ld layers; experiments/" EXP_GAINS_FILE ").\n",
-            100 * (1 - 1 / exp_gain_bound(g)), g->to, g->from, 100 * (1 - 1 / EXP_CYCLES_TIE), g->machine,
-            (long)g->layers);
+    fprintf(
+        out,
+        "  A simulated gain counts above %.0f %% here: of layers with such a gain of %s over %s, 95 %% gained (%s, %ld "
+        "layers; experiments/" EXP_GAINS_FILE "); below %.0f %% is a tie.\n",
+        100 * (1 - 1 / exp_gain_bound(g)), g->to, g->from, g->machine, (long)g->layers, 100 * (1 - 1 / EXP_CYCLES_TIE));
 }
 
 void exp_advices_print(const struct exp_advices *a, size_t most, FILE *out)

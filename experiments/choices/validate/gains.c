@@ -1,4 +1,4 @@
-/* Simulated gains beside real gains: the quantiles of each pair of algorithms, over the layers with both. */
+/* Simulated gains beside real gains: the bound of each pair of algorithms, over the layers with both. */
 #include "experiments/choices/validate/validate.h"
 
 #include <assert.h>
@@ -25,11 +25,11 @@ static const struct exp_point *of_layer(const struct exp_points *points, const s
 }
 
 /*
- * Fills ratio[] with simulated over real ratios of cycles, from over to, of all models but `without` (NULL: of all).
+ * Fills ratio[] with simulated and real ratios of cycles, from over to, of all models but `without` (NULL: of all).
  * Returns the number of ratios.
  */
 static size_t find_ratios(const struct exp_points *points, const char *without, const struct exp_algo *from,
-                          const struct exp_algo *to, double *ratio)
+                          const struct exp_algo *to, struct exp_gain_pair *ratio)
 {
     size_t n = 0;
 
@@ -37,8 +37,8 @@ static size_t find_ratios(const struct exp_points *points, const char *without, 
         const struct exp_cycles_pair a = exp_validate_cycles_of_point(p),
                                      b = exp_validate_cycles_of_point(p->algo == from ? of_layer(points, p, to) : NULL);
 
-        ratio[n] = a.simulated / b.simulated / (a.taken / b.taken);
-        n += isfinite(ratio[n]) && !(without && !strcmp(p->model, without));
+        ratio[n] = (struct exp_gain_pair){ a.simulated / b.simulated, a.taken / b.taken };
+        n += isfinite(ratio[n].simulated) && isfinite(ratio[n].real) && !(without && !strcmp(p->model, without));
     }
     return n;
 }
@@ -46,7 +46,7 @@ static size_t find_ratios(const struct exp_points *points, const char *without, 
 static void put(struct exp_csv *csv, const void *of)
 {
     const struct exp_validate_gains *g = of;
-    double *ratio = exp_new(g->points->n + 1, sizeof *ratio);
+    struct exp_gain_pair *ratio = exp_new(g->points->n + 1, sizeof *ratio);
 
     for (size_t a = 0; a < exp_algo_count(); a++) {
         for (size_t b = 0; b < exp_algo_count(); b++) {
@@ -89,7 +89,8 @@ static struct exp_advice_way way_of(const struct exp_point *of, const struct exp
 }
 
 /* Takes the algorithm of the largest expected gain above the errors in the other models. ratio: room for all points. */
-static struct exp_advice_way advise(const struct exp_points *points, const struct exp_point *of, double *ratio)
+static struct exp_advice_way advise(const struct exp_points *points, const struct exp_point *of,
+                                    struct exp_gain_pair *ratio)
 {
     struct exp_advice_way best = way_of(of, of);
     double most = 0;
@@ -129,7 +130,7 @@ void exp_validate_advice_print(const struct exp_points *points, const struct exp
 {
     const struct exp_algo *tuned = exp_algo_find("sconv_tuned"), *ws = exp_algo_find("sconv_ws");
     struct exp_advice_judgement j = { 0 };
-    double *ratio = exp_new(points->n + 1, sizeof *ratio);
+    struct exp_gain_pair *ratio = exp_new(points->n + 1, sizeof *ratio);
 
     for (const struct exp_point *p = points->point; p < points->point + points->n; p++) {
         const struct exp_cycles_pair cycles = exp_validate_cycles_of_point(p);
