@@ -9,106 +9,31 @@
 #include <string.h>
 
 #include "counters/ctr_hostinfo.h"
-#include "counters/group/ctr_cpu.h"
 #include "counters/host/ctr_emulated.h"
 #include "counters/host/ctr_timer.h"
 #include "experiments/base/program.h"
-#include "experiments/emit/build.h"
-#include "experiments/bench/time/measure.h"
-#include "experiments/observe/observe.h"
 #include "experiments/show/page.h"
-#include "experiments/bench/replay/replay.h"
 #include "experiments/show/layers.h"
 #include "experiments/show/ways_out.h"
 #include "experiments/run/run.h"
+#include "experiments/run/session.h"
 #include "experiments/bench/case/machine.h"
-#include "experiments/bench/course/course.h"
 #include "experiments/bench/course/options_shared.h"
 #include "experiments/bench/plugin/plugin.h"
 #include "experiments/bench/case/published.h"
-#include "experiments/choices/advice/advice.h"
 #include "experiments/choices/choice.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/cpu.h"
 
 extern const struct exp_question question_experiment;
 
-struct options {
-    const char *model, *layers, *input, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
-        *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan, *columns, *make_guest, *sample;
-    unsigned batch, links, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
-        observe_limit, launcher, plugin_limit, plugin_threads, most_macs, more, advice;
-    bool asks_guest;
-};
-
-/* The words of CLASSES. */
-enum { CLASSES_AUTO, CLASSES_3C, CLASSES_MACHINE };
-
-static struct exp_rounds rounds_of(const struct options *o)
-{
-    return exp_rounds_of(o->reps, 10, 200, o->limit);
-}
-
-struct session {
-    struct options options;
-    bool is_of_several;           /* several models run in turn */
-    struct exp_why why_elsewhere; /* why the times are not the simulated machine's; "": they are */
-    struct exp_model model;
-    struct exp_setup setup;
-    unsigned algos;
-    struct exp_emit_coder *coder;
-    struct exp_experiment experiment;
-    struct exp_measure_info info;
-    struct exp_tasks_counts replayed; /* with a store, n_tasks is not 0 */
-    struct exp_observed observed;
-    char observed_in_short[768];
-    struct exp_advices advices;
-    struct exp_advice_judgement judged; /* of several models, all of them */
-    struct exp_results results;
-    struct exp_crew crew;
-    char *const *argv;
-    struct exp_why why; /* the one line that explains a failure */
-};
-
-/* If SConv's kernel is of another CPU family, Base is not timed either. */
-static const char *why_untimed(const struct session *s)
-{
-    if (!s->options.timing)
-        return EXP_UNTIMED;
-    if (s->setup.ukr->fn)
-        return NULL;
-    return exp_setup_uses_openblas_ukr(&s->setup) ? s->setup.why_no_openblas_ukr
-                                                  : "the machine's micro-kernel is another CPU family's";
-}
-
-static struct exp_measure_options measure_options(const struct session *s)
-{
-    return (struct exp_measure_options){
-        .rounds = rounds_of(&s->options),
-        .n_threads = s->options.jobs,
-        .cache = (enum exp_cache_state)s->options.cache,
-        .ruler_ns = exp_ruler_limit_ns(s->options.ruler, s->options.limit),
-        .now_ns = exp_clock_of(s->options.clock),
-        .groups_dir = CTR_GROUPS_DIR,
-    };
-}
-
-/* Tells whether this computer's counters will count the simulated machine. */
-static bool is_counted(const struct session *s)
-{
-    const struct exp_measure_options m = measure_options(s);
-    struct exp_why ignored;
-
-    return !why_untimed(s) && !exp_machine_why_not_here(&s->setup.machine, &ignored) && exp_measure_counts(&m);
-}
-
 /*
  * Decides what is observed. Without OBSERVE, an experiment observes if there is a guest, or the reason for a missing
  * guest, or if make can build a guest of which this computer's counters would not count the accesses.
  */
-static enum exp_observe_mode observe_mode(const struct session *s)
+static enum exp_observe_mode observe_mode(const struct exp_run_session *s)
 {
-    const struct options *o = &s->options;
+    const struct exp_run_options *o = &s->options;
     const enum exp_observe_mode asked = (enum exp_observe_mode)o->observe;
     const bool is_found = o->measures || *o->wisdom; /* not in the guest */
 
@@ -116,12 +41,13 @@ static enum exp_observe_mode observe_mode(const struct session *s)
         return is_found ? EXP_OBSERVE_NONE : asked;
     if (!*o->make_guest)
         return asked == EXP_OBSERVE_AUTO ? EXP_OBSERVE_NONE : asked;
-    return exp_observe_is_wanted(asked, s->setup.ukr, asked == EXP_OBSERVE_AUTO && is_counted(s)) ? asked
-                                                                                                  : EXP_OBSERVE_NONE;
+    return exp_observe_is_wanted(asked, s->setup.ukr, asked == EXP_OBSERVE_AUTO && exp_run_is_counted(s))
+               ? asked
+               : EXP_OBSERVE_NONE;
 }
 
 /* Has layers compiled, if requested. */
-static void prepare_coder(struct session *s)
+static void prepare_coder(struct exp_run_session *s)
 {
     if (!exp_algos_need_coder(s->algos))
         return;
@@ -129,9 +55,9 @@ static void prepare_coder(struct session *s)
     s->setup.coder = &s->coder->base;
 }
 
-static int select_algos(struct session *s)
+static int select_algos(struct exp_run_session *s)
 {
-    const struct options *o = &s->options;
+    const struct exp_run_options *o = &s->options;
     const struct exp_plugin_options plugins = { o->plugin_flags,   o->plugin_plan, o->plugin_limit,
                                                 o->plugin_threads, o->observer,    false };
 
@@ -141,7 +67,7 @@ static int select_algos(struct session *s)
     return exp_plugins_select(o->algos, &plugins, &s->algos, &s->why);
 }
 
-static int read_plans(struct session *s)
+static int read_plans(struct exp_run_session *s)
 {
     int err = exp_main_plans(&s->setup, s->options.plan, &s->algos, &s->why);
 
@@ -150,7 +76,7 @@ static int read_plans(struct session *s)
     return err;
 }
 
-static void say_unwritten(const struct session *s)
+static void say_unwritten(const struct exp_run_session *s)
 {
     char text[512];
 
@@ -160,9 +86,9 @@ static void say_unwritten(const struct session *s)
 }
 
 /* Says the effect of a micro-kernel in UKR that this CPU family does not have. */
-static void say_foreign(const struct session *s)
+static void say_foreign(const struct exp_run_session *s)
 {
-    const struct options *o = &s->options;
+    const struct exp_run_options *o = &s->options;
 
     if (!*o->ukr || s->setup.ukr->fn || exp_setup_uses_openblas_ukr(&s->setup) ||
         (!o->timing && !s->observed.observation))
@@ -175,7 +101,7 @@ static void say_foreign(const struct session *s)
     fputc('\n', stderr);
 }
 
-static void limit_layers(struct session *s)
+static void limit_layers(struct exp_run_session *s)
 {
     if (s->options.most_macs)
         exp_model_limit(&s->model, 1e6 * s->options.most_macs);
@@ -185,9 +111,9 @@ static void limit_layers(struct session *s)
  * Prepares a run on a node of a cluster: errors in the input that do not depend on the node are found here, before a
  * job waits for its turn.
  */
-static int prepare_job(struct session *s)
+static int prepare_job(struct exp_run_session *s)
 {
-    const struct options *o = &s->options;
+    const struct exp_run_options *o = &s->options;
     struct exp_models models;
     int err = exp_columns_check(o->columns, &s->why);
 
@@ -209,9 +135,9 @@ static int prepare_job(struct session *s)
  * Chooses between exact and sampled replays, and classes of misses or none. Model and machine alone decide: every computer
  * chooses alike.
  */
-static int settle_sampling(struct session *s)
+static int settle_sampling(struct exp_run_session *s)
 {
-    const struct options *o = &s->options;
+    const struct exp_run_options *o = &s->options;
     struct exp_sampling *how = &s->setup.sampling;
     int err = exp_sampling_read(how, o->sample, &s->why);
 
@@ -230,8 +156,8 @@ static int settle_sampling(struct session *s)
 /* Prepares everything. Errors in the input are found here, before any work. */
 static int prepare(void *session)
 {
-    struct session *s = session;
-    const struct options *o = &s->options;
+    struct exp_run_session *s = session;
+    const struct exp_run_options *o = &s->options;
     struct exp_model_ask ask = *EXP_MODEL_ASK(o);
     int err;
 
@@ -267,243 +193,13 @@ static int prepare(void *session)
         return err;
     say_unwritten(s);
     say_foreign(s);
-    exp_results_time(&s->results, why_untimed(s));
+    exp_results_time(&s->results, exp_run_why_untimed(s));
     if (s->results.is_timed)
         exp_machine_why_not_here(&s->setup.machine, &s->why_elsewhere);
     return 0;
 }
 
-/* Tells whether anything is verified: timed algorithms, and plug-ins always. */
-static bool verifies(const struct session *s)
-{
-    bool has_plugins = false;
-
-    for (size_t a = 0; a < s->experiment.n_algos; a++)
-        has_plugins |= s->experiment.cases[a].algo->plugin != NULL;
-    return has_plugins || s->results.is_timed;
-}
-
-/* Adds up the announced seconds of a layer, by kind of work. */
-static void announce_layer(const struct session *s, size_t layer, double seconds[EXP_N_WORKS])
-{
-    const struct exp_experiment *e = &s->experiment;
-    const struct exp_case *first = &e->cases[layer * e->n_algos];
-    const size_t most = rounds_of(&s->options).most;
-
-    seconds[EXP_WORK_REPLAY] += exp_replay_seconds(e, (enum exp_cache_state)s->options.cache, s->options.jobs, layer);
-    if (s->results.is_timed)
-        seconds[EXP_WORK_ROUNDS] += exp_measure_seconds(first, e->n_algos, most);
-    if (verifies(s) && first->same_as == layer * e->n_algos)
-        seconds[EXP_WORK_VERIFY] += exp_verify_seconds(first, e->n_algos, s->options.jobs);
-}
-
-/* Adds up the whole experiment, and prints a forecast of a long experiment. */
-static void announce(const struct session *s, double seconds[EXP_N_WORKS])
-{
-    struct exp_forecast f = { 0 };
-
-    for (size_t l = 0; l < s->model.n_layers; l++) {
-        double layer[EXP_N_WORKS] = { 0 };
-
-        announce_layer(s, l, layer);
-        for (int k = 0; k < EXP_N_WORKS; k++)
-            seconds[k] += layer[k];
-        layer[EXP_WORK_ROUNDS] = 0; /* the limit decides about rounds */
-        exp_forecast_add(&f, s->model.layer[l].name, layer);
-    }
-    seconds[EXP_WORK_OBSERVE] = exp_observe_seconds(&s->observed, s->options.jobs);
-    exp_forecast_print(&f, stderr);
-}
-
-static struct exp_report report_of(const struct session *s)
-{
-    return (struct exp_report){
-        .e = &s->experiment,
-        .info = &s->info,
-        .experiments_dir = EXP_EXPERIMENTS_DIR,
-        .commit = s->options.commit,
-        .cache = (enum exp_cache_state)s->options.cache,
-        .is_timed = s->results.is_timed,
-        .clock = exp_clock_name(s->options.clock),
-        .why_elsewhere = *s->why_elsewhere.text ? s->why_elsewhere.text : NULL,
-        .observed = s->observed_in_short,
-    };
-}
-
-/* A timed session, and the progress of its rounds. */
-struct timing {
-    const struct session *s;
-    struct exp_progress *progress;
-};
-
-/* Says the measured answer above the progress of the next work. Few rounds have no interval. */
-static void say_measured(const struct timing *t, const char *when, size_t n_rounds)
-{
-    const struct exp_report report = report_of(t->s);
-    struct exp_total total[EXP_MAX_ALGO_RECORDS];
-    char interval[40] = "";
-    const size_t n = exp_totals(&report, total);
-    const struct exp_total *best = NULL;
-
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(total[i].algo, exp_algo_base()->name) != 0 && !isnan(total[i].speedup.value) &&
-            (!best || total[i].speedup.value > best->speedup.value))
-            best = &total[i];
-    }
-    if (best && !isnan(best->speedup.low))
-        exp_say(interval, sizeof interval, " [%.2f, %.2f]", best->speedup.low, best->speedup.high);
-    if (best)
-        exp_progress_note(t->progress, "%s %zu rounds: %s is %.2f times as fast as %s%s", when, n_rounds,
-                          exp_algo_find(best->algo)->label, best->speedup.value, exp_algo_base()->label, interval);
-}
-
-/* Says the answer of the first few rounds. */
-static void say_first(void *timing, size_t n_rounds)
-{
-    enum { FEW_ROUNDS = 5 };
-
-    if (n_rounds <= FEW_ROUNDS)
-        say_measured(timing, "after", n_rounds);
-}
-
-static int measure(struct session *s, struct exp_progress *progress)
-{
-    struct exp_measure_options m = measure_options(s);
-    struct timing timing = { s, progress };
-    int err;
-
-    m.plugins_only = !s->results.is_timed; /* a simulated plug-in must compute right values, too */
-    err = verifies(s) ? exp_verify_all(&s->experiment, &m, progress, &s->why) : 0;
-    for (size_t i = 0; i < s->experiment.n_cases && !s->results.is_timed; i++)
-        s->experiment.cases[i].measured.why = s->results.why_untimed;
-    if (err || !s->results.is_timed)
-        return err;
-    m.passed = say_first;
-    m.ctx = &timing;
-    err = exp_measure_all(&s->experiment, &m, &s->info, progress, &s->why);
-    if (!err)
-        say_measured(&timing, "measured in", s->info.n_rounds);
-    s->setup.ran_at_ghz = s->info.ran_at_ghz;
-    return err;
-}
-
-static int observe(struct session *s, struct exp_progress *progress)
-{
-    struct exp_observe_options o = {
-        .observer = s->options.observer,
-        .guest = s->options.guest,
-        .twin = s->options.twin,
-        .why_missing = s->options.why_no_guest,
-        .results = s->options.results,
-        .n_threads = s->options.jobs,
-        .limit_s = s->options.observe_limit,
-    };
-
-    struct exp_guest_made made = { 0 };
-    int err = 0;
-
-    if (s->observed.observation && *s->options.make_guest) {
-        exp_progress_begin(progress, EXP_WORK_OBSERVE, "the programs that are observed", "building");
-        err = exp_guest_make(&made, exp_emulator_for(s->setup.ukr)->arch, s->options.make_guest, &s->why);
-        o.guest = made.guest;
-        o.twin = made.twin;
-        o.why_missing = made.why.text;
-    }
-    if (!err && s->observed.observation)
-        err = exp_store_asked(&o.store, s->options.store, s->options.results, s->options.known, &s->why);
-
-    if (!err)
-        err = exp_observe_all(&s->observed, &o, progress, &s->why);
-    exp_store_close(o.store);
-    exp_guest_made_release(&made);
-    return err;
-}
-
-static struct exp_replay_asked replay_asked(const struct options *o)
-{
-    return (struct exp_replay_asked){ .cache = (enum exp_cache_state)o->cache,
-                                      .n_threads = o->jobs,
-                                      .store = o->store,
-                                      .results = o->results,
-                                      .known = o->known };
-}
-
-/* Returns the plug-ins of ALGO=: items with a '.' or a '/'. From malloc. */
-static char *plugins_of(const char *algos)
-{
-    char *list = exp_copy_text(algos), *plugins = exp_copy_text("");
-
-    for (char *rest = list, *item; (item = strtok_r(rest, ",", &rest));) {
-        if (strpbrk(item, "./"))
-            exp_names_add(&plugins, item);
-    }
-    free(list);
-    return plugins;
-}
-
-/* Finds the advice; the knobs' commands repeat the user's words. */
-static int advise(struct session *s)
-{
-    const struct options *o = &s->options;
-    const struct exp_report report = report_of(s);
-    char kind[64];
-    char *ukr = *o->ukr ? exp_format(" UKR=%s", o->ukr) : exp_copy_text("");
-    char *more = exp_format("%s%s%s", o->packs_filters ? " FILTERS=run_time" : "", *o->core ? " CORE=" : "", o->core);
-    char *plugins = plugins_of(o->algos);
-    const struct exp_advice_asked asked = { .model = o->model,
-                                            .machine = o->machine,
-                                            .kind = kind,
-                                            .ukr = ukr,
-                                            .more = more,
-                                            .plugins = plugins,
-                                            .depth = (enum exp_advice_depth)o->advice,
-                                            .replay = replay_asked(o) };
-    const struct exp_measure_options m = measure_options(s);
-    int err;
-
-    exp_machine_say_kind(o->machine, &s->setup.machine, kind, sizeof kind);
-    err = exp_advise(&s->advices, &report, EXP_EXPERIMENTS_DIR, &asked, &s->why);
-
-    if (!err && asked.depth == EXP_ADVICE_JUDGE)
-        err = exp_advices_judge(&s->judged, &s->advices, &report, &m, &s->why);
-    free(ukr);
-    free(more);
-    free(plugins);
-    return err;
-}
-
-static int run_all(struct session *s)
-{
-    const struct options *o = &s->options;
-    const struct exp_replay_asked asked = replay_asked(o);
-    const struct exp_rounds rounds = rounds_of(&s->options);
-    double seconds[EXP_N_WORKS] = { 0 };
-    struct exp_progress *progress;
-    int err;
-
-    announce(s, seconds);
-    progress = exp_main_progress(seconds);
-    if (rounds.limit_ns)
-        exp_progress_limit(progress, EXP_WORK_ROUNDS, (double)rounds.limit_ns * 1e-9,
-                           seconds[EXP_WORK_ROUNDS] * exp_rounds_least_share(&rounds));
-    if (s->observed.mode == EXP_OBSERVE_AUTO)
-        exp_progress_limit(progress, EXP_WORK_OBSERVE, s->options.observe_limit, 0);
-    err = measure(s, progress);
-    if (!err)
-        err = exp_replay_as_asked(&s->experiment, &asked, progress, &s->replayed, &s->why);
-    if (!err)
-        err = observe(s, progress);
-    exp_progress_free(progress);
-    if (!err)
-        err = advise(s);
-    if (!err) {
-        exp_observe_share(&s->observed, &s->experiment);
-        exp_observe_sum_up(&s->observed, s->observed_in_short, sizeof s->observed_in_short);
-    }
-    return err;
-}
-
-static struct exp_counts_source counts_of(const struct session *s)
+static struct exp_counts_source counts_of(const struct exp_run_session *s)
 {
     struct exp_why ignored;
     const bool is_timed_here = s->results.is_timed && !exp_machine_why_not_here(&s->setup.machine, &ignored);
@@ -514,7 +210,7 @@ static struct exp_counts_source counts_of(const struct session *s)
 
 static int print_host(const void *session, FILE *out)
 {
-    const struct session *s = session;
+    const struct exp_run_session *s = session;
     const struct exp_counts_source counts = counts_of(s);
     struct ctr_timer timer;
     char rounds[640];
@@ -550,7 +246,7 @@ static void say_levels(const struct sim_machine *m, char *text, size_t bytes)
         exp_say_more(text, bytes, "%s%s", l ? " " : "", exp_level_name(m, l));
 }
 
-static void say_figures(const struct session *s, struct exp_figures *f)
+static void say_figures(const struct exp_run_session *s, struct exp_figures *f)
 {
     const struct exp_setup *u = &s->setup;
     char cpu[256], planned[200];
@@ -577,7 +273,7 @@ static void say_figures(const struct session *s, struct exp_figures *f)
 /* Draws all figures from the new tables. */
 static int draw(void *session)
 {
-    struct session *s = session;
+    struct exp_run_session *s = session;
     struct exp_program_figures list = { .program = "experiment", .dir = s->results.path };
     struct exp_figures f = { .question = &question_experiment,
                              .experiments_dir = EXP_EXPERIMENTS_DIR,
@@ -590,7 +286,7 @@ static int draw(void *session)
 
 /* ---- the whole ---- */
 
-static int write_counted(struct session *s)
+static int write_counted(struct exp_run_session *s)
 {
     const struct exp_counts_source source = counts_of(s);
     char cpu[256];
@@ -601,8 +297,8 @@ static int write_counted(struct session *s)
 
 static int write_tables(void *session)
 {
-    struct session *s = session;
-    const struct exp_report report = report_of(s);
+    struct exp_run_session *s = session;
+    const struct exp_report report = exp_run_report(s);
     int err = exp_report_write(&report, &s->results.dir, &s->why);
 
     if (!err)
@@ -628,7 +324,7 @@ static int write_tables(void *session)
     return write_counted(s);
 }
 
-static void print_tables(const struct session *s)
+static void print_tables(const struct exp_run_session *s)
 {
     static const char *const files[] = {
         "verdict.txt",  "layers.csv",  "model.csv", "levels.csv",      "traffic.csv",
@@ -656,7 +352,7 @@ static void print_tables(const struct session *s)
 }
 
 /* Tells whether the models and their layers can be read. */
-static bool has_models(struct session *s)
+static bool has_models(struct exp_run_session *s)
 {
     struct exp_models models = { 0 };
     const int err =
@@ -672,18 +368,18 @@ static bool has_models(struct session *s)
  */
 static int print_guest(void *session)
 {
-    struct session *s = session;
+    struct exp_run_session *s = session;
 
     if (has_models(s) && !select_algos(s) &&
         !exp_machine_find(&s->setup.machine, s->options.machine, s->options.results, &s->why) &&
         !exp_setup_init(&s->setup, s->options.ukr, "", &s->why) &&
         exp_observe_is_wanted((enum exp_observe_mode)s->options.observe, s->setup.ukr,
-                              s->options.observe == EXP_OBSERVE_AUTO && is_counted(s)))
+                              s->options.observe == EXP_OBSERVE_AUTO && exp_run_is_counted(s)))
         puts(exp_emulator_for(s->setup.ukr)->arch);
     return 0;
 }
 
-static void describe_setup(const struct session *s)
+static void describe_setup(const struct exp_run_session *s)
 {
     char source[1024];
 
@@ -697,10 +393,10 @@ static const struct exp_question_jobs jobs = { .needs = "--exclusive", .has_thre
 
 static int work(void *session)
 {
-    struct session *s = session;
+    struct exp_run_session *s = session;
 
     describe_setup(s);
-    return run_all(s);
+    return exp_run_all(s);
 }
 
 enum { MOST_ADVICE = 12 }; /* sentences */
@@ -709,8 +405,8 @@ static const char judged_how[] = "by the clock, in turns, distinct shapes";
 
 static int print_verdict(const void *session, FILE *out)
 {
-    const struct session *s = session;
-    const struct exp_report report = report_of(s);
+    const struct exp_run_session *s = session;
+    const struct exp_report report = exp_run_report(s);
 
     exp_answer_print(&report, out);
     exp_advices_print(&s->advices, MOST_ADVICE, out);
@@ -720,8 +416,8 @@ static int print_verdict(const void *session, FILE *out)
 
 static int answer(void *session)
 {
-    struct session *s = session;
-    const struct exp_report report = report_of(s);
+    struct exp_run_session *s = session;
+    const struct exp_report report = exp_run_report(s);
 
     print_tables(s);
     exp_replay_say_kept(s->options.store, &s->replayed, stdout);
@@ -734,7 +430,7 @@ static int answer(void *session)
 }
 
 /* Proposes the first advice, or another machine; and a kernel of the user's. */
-static void screen_next(const struct session *s, struct exp_screen *screen)
+static void screen_next(const struct exp_run_session *s, struct exp_screen *screen)
 {
     const struct exp_advice *first = exp_advices_first(&s->advices);
     char *machine = exp_format("make experiment MODEL=%s MACHINE=clx4208", s->options.model);
@@ -753,7 +449,7 @@ static void screen_next(const struct session *s, struct exp_screen *screen)
 }
 
 /* Says the first advice, and how advice stood the clock if that was asked. */
-static void screen_advice(const struct session *s, struct exp_screen *screen)
+static void screen_advice(const struct exp_run_session *s, struct exp_screen *screen)
 {
     const struct exp_advice *first = exp_advices_first(&s->advices);
     const struct exp_advice_score by_advice = exp_advice_score(&s->judged, EXP_BY_ADVICE),
@@ -771,8 +467,8 @@ static void screen_advice(const struct session *s, struct exp_screen *screen)
 
 static void fill_screen(const void *session, struct exp_screen *screen)
 {
-    const struct session *s = session;
-    const struct exp_report report = report_of(s);
+    const struct exp_run_session *s = session;
+    const struct exp_report report = exp_run_report(s);
 
     const struct exp_observe_agreement replay = exp_observe_agreement(&s->observed);
 
@@ -799,7 +495,7 @@ static void fill_screen(const void *session, struct exp_screen *screen)
 
 static void release(void *session)
 {
-    struct session *s = session;
+    struct exp_run_session *s = session;
 
     exp_observe_release(&s->observed);
     exp_advices_release(&s->advices);
@@ -818,9 +514,9 @@ static bool are_several(const char *models)
 }
 
 /* Runs the experiment on one model, in a session of its own. */
-static int run_one_of(struct session *all, const char *model)
+static int run_one_of(struct exp_run_session *all, const char *model)
 {
-    struct session *s = exp_new(1, sizeof *s);
+    struct exp_run_session *s = exp_new(1, sizeof *s);
     int err;
 
     s->options = all->options;
@@ -836,7 +532,7 @@ static int run_one_of(struct session *all, const char *model)
 }
 
 /* Runs one model after another; the run continues after a failure, and ends after an interruption. */
-static int run_each(struct session *s, const struct exp_models *models)
+static int run_each(struct exp_run_session *s, const struct exp_models *models)
 {
     const char *program = "experiment";
     char failed[512] = "";
@@ -861,9 +557,9 @@ static int run_each(struct session *s, const struct exp_models *models)
 }
 
 /* Checks all models before the first model runs. */
-static int run_several(struct session *s)
+static int run_several(struct exp_run_session *s)
 {
-    const struct options *o = &s->options;
+    const struct exp_run_options *o = &s->options;
     struct exp_models models;
     int err = exp_models_read_as(&models, EXP_EXPERIMENTS_DIR, o->model, EXP_MODEL_ASK(o), &s->why);
 
@@ -877,14 +573,14 @@ static int run_several(struct session *s)
 
 static int run(void *session)
 {
-    struct session *s = session;
+    struct exp_run_session *s = session;
 
     if (are_several(s->options.model) && s->options.launcher != EXP_LAUNCH_SLURM)
         return run_several(s);
     return exp_main_follow(&question_experiment, s);
 }
 
-#define OPTIONS struct options
+#define OPTIONS struct exp_run_options
 
 static const struct exp_option options[] = {
     EXP_NAMES("MODEL",
@@ -981,12 +677,12 @@ const struct exp_question question_experiment = {
     .options = options,
     .place = &exp_results_of_models,
     .chapter = { "traffic.csv", "experiment", exp_page_run_write },
-    EXP_SESSION_WITH_ARGV(struct session),
-    .results_at = offsetof(struct session, results),
-    .model_at = offsetof(struct session, model),
-    .machine_at = offsetof(struct session, setup.machine),
+    EXP_SESSION_WITH_ARGV(struct exp_run_session),
+    .results_at = offsetof(struct exp_run_session, results),
+    .model_at = offsetof(struct exp_run_session, model),
+    .machine_at = offsetof(struct exp_run_session, setup.machine),
     .jobs = &jobs,
-    .crew_at = offsetof(struct session, crew),
+    .crew_at = offsetof(struct exp_run_session, crew),
     .tables = { &exp_layers_table, &exp_model_table, &exp_levels_table, &exp_traffic_table, &exp_classes_table,
                 &exp_samples_table, &exp_picks_table, &exp_prefetchers_table, &exp_plans_table, &exp_times_table,
                 &exp_observed_table, &exp_observed_instructions_table, &exp_observed_outside_table, &exp_facts_table,

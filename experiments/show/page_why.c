@@ -1,4 +1,4 @@
-/* Why an experiment's fastest algorithm is fast, what it waits for, and which layer to work on next: three sentences. */
+/* Three sentences: the reason of the fastest algorithm's speed, the algorithm's waits, and the layer to work on next. */
 #include "experiments/show/page_run.h"
 
 #include <math.h>

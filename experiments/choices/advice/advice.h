@@ -108,7 +108,7 @@ void exp_advices_release(struct exp_advices *a); /* zeroed advice is fine */
 /* Returns the first advice of the first list; NULL: there is none. */
 const struct exp_advice *exp_advices_first(const struct exp_advices *a);
 
-/* Writes advice.json. Returns 0, or -errno with one line in why. */
+/* Writes advice.json. Returns 0, or -errno with a line in why. */
 int exp_advices_write(const struct exp_advices *a, const struct exp_report *r, const struct exp_outdir *dir,
                       struct exp_why *why);
 
@@ -177,7 +177,7 @@ extern const struct rec_table exp_advice_judged_table;
 
 /*
  * Times the first advice of each distinct layer beside SConv as CSA chose, tuned SConv and weight-stationary SConv, in
- * turns. Adds a row for each timed layer. Returns 0, or -errno with one line in why.
+ * turns. Adds a row for each timed layer. Returns 0, or -errno with a line in why.
  */
 int exp_advices_judge(struct exp_advice_judgement *j, const struct exp_advices *a, const struct exp_report *r,
                       const struct exp_measure_options *o, struct exp_why *why);
