@@ -347,3 +347,7 @@ mutant "advice: errors of another machine raise a gain" experiments/choices/advi
 mutant "advice: the cause of the fewest saved cycles" experiments/choices/advice/advice.c 's/!\(saved > most\)/!(saved < most || most < 0)/' advice
 mutant "advice: what is slower by the clock is advised" experiments/choices/advice/advice.c 's/exp_ratio_side\(&x->measured\) < 0/exp_ratio_side(\&x->measured) < -1/' advice
 mutant "advice: the judgement counts what is slower" experiments/choices/advice/judge.c 's/exp_ratio_side\(&x->measured\) >= 0/exp_ratio_side(\&x->measured) >= -1/' advice
+mutant "footprints leave out the last repetition" sim/base/footprint.h 's/l\.outer \* \(l\.n_outer - 1\)/l.outer * (l.n_outer - 2)/' exp_sample
+mutant "estimates are not scaled" experiments/bench/replay/sample_estimate.c 's/sum\[i\] \+= factor \* /sum[i] += /' exp_sample
+mutant "skipped parts leave no footprint" experiments/bench/replay/sample.c 's/^        leave_footprint\(x, run, n_runs, n_times\);/        ;/' exp_sample
+mutant "a unit is drawn twice" experiments/bench/replay/sample_choice.c 's/p->used\[u\] \|= p->drawn\[u\];//' exp_sample
