@@ -120,6 +120,13 @@ int sim_hierarchy_error(const struct sim_hierarchy *h)
     return h->err;
 }
 
+void sim_hierarchy_touch(struct sim_hierarchy *h, const struct sim_run *lines)
+{
+    assert(h && lines && lines->kind <= SIM_STORE);
+    if (!h->engine->touch || !h->engine->touch(h, lines))
+        sim_emit(&h->sink, lines, 1, 1);
+}
+
 void sim_hierarchy_clear_stats(struct sim_hierarchy *h)
 {
     assert(h);

@@ -351,3 +351,5 @@ mutant "footprints leave out the last repetition" sim/base/footprint.h 's/l\.out
 mutant "estimates are not scaled" experiments/bench/replay/sample_estimate.c 's/sum\[i\] \+= factor \* /sum[i] += /' exp_sample
 mutant "skipped parts leave no footprint" experiments/bench/replay/sample.c 's/^        leave_footprint\(x, run, n_runs, n_times\);/        ;/' exp_sample
 mutant "a unit is drawn twice" experiments/bench/replay/sample_choice.c 's/p->used\[u\] \|= p->drawn\[u\];//' exp_sample
+mutant "footprints of equal bursts lie at one place" experiments/bench/replay/sample_lines.c 's/^        at\.addr \+= base.*$//m' exp_sample
+mutant "touched stores leave lines clean" sim/full/engine_full_touch_tmpl.h 's/^        if \(is_store\)/        if (is_store \&\& !line)/m' exp_sample

@@ -139,4 +139,19 @@ struct sim_cell sim_stats_phase(const struct sim_stats *s, unsigned phase);
  */
 struct sim_prefetch_counts sim_stats_prefetcher(const struct sim_stats *s, size_t level, size_t prefetcher);
 
+/* Counts n accesses of `bytes` bytes in all. Instructions and bytes do not depend on the lines. */
+static inline void sim_count_accesses(struct sim_cell *cell, unsigned kind, uint64_t n, uint64_t bytes)
+{
+    if (kind == SIM_LOAD) {
+        cell->loads += n;
+        cell->load_bytes += bytes;
+    } else if (kind == SIM_PREFETCH) {
+        cell->software_prefetches += n;
+    } else {
+        cell->stores += n;
+        cell->store_bytes += bytes;
+        cell->nt_stores += kind == SIM_STORE_NT ? n : 0;
+    }
+}
+
 #endif

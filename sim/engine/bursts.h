@@ -62,19 +62,4 @@ struct sim_bursts {
 /* Sets all members except for the paths. */
 void sim_bursts_init(struct sim_bursts *b, const struct sim_level *first);
 
-/* Counts n accesses of `bytes` bytes in all. Instructions and bytes do not depend on the lines. */
-static inline void sim_count_accesses(struct sim_cell *cell, unsigned kind, uint64_t n, uint64_t bytes)
-{
-    if (kind == SIM_LOAD) {
-        cell->loads += n;
-        cell->load_bytes += bytes;
-    } else if (kind == SIM_PREFETCH) {
-        cell->software_prefetches += n;
-    } else {
-        cell->stores += n;
-        cell->store_bytes += bytes;
-        cell->nt_stores += kind == SIM_STORE_NT ? n : 0;
-    }
-}
-
 #endif

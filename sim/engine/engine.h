@@ -44,6 +44,9 @@ struct sim_engine {
     void (*clear_stats)(struct sim_hierarchy *h);
     void (*clear)(struct sim_hierarchy *h); /* caches and counts */
     void (*flush)(struct sim_hierarchy *h, unsigned phase);
+
+    /* As sim_hierarchy_touch(). Returns false, and does nothing, where lines need accesses. NULL: all lines do. */
+    bool (*touch)(struct sim_hierarchy *h, const struct sim_run *lines);
 };
 
 struct sim_hierarchy {

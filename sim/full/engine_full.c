@@ -211,6 +211,32 @@ static void flush(struct sim_hierarchy *h, unsigned phase)
     ((struct sim_full *)h)->variant->flush(h, phase);
 }
 
+/*
+ * Tells whether lines can come into the second level without the first: the level keeps the lines that it brings, and
+ * lines have one size.
+ */
+static bool can_touch(const struct sim_full *e)
+{
+    bool can = e->n_levels > 1 && !e->level[1].is_exclusive && !e->leader && !e->follower;
+
+    for (size_t k = 0; k < e->n_levels; k++) {
+        const struct sim_full_level *l = &e->level[k];
+
+        can &= !l->is_classified && !l->shape->is_write_through && (k + 1 == e->n_levels || l->is_like_next);
+    }
+    return can;
+}
+
+static bool touch(struct sim_hierarchy *h, const struct sim_run *lines)
+{
+    struct sim_full *e = (struct sim_full *)h;
+
+    if (!can_touch(e))
+        return false;
+    e->variant->touch(h, lines);
+    return true;
+}
+
 static void records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
 {
     ((struct sim_full *)h)->variant->records(h, record, n);
@@ -253,7 +279,7 @@ static void swap_last(struct sim_hierarchy *a, struct sim_hierarchy *b)
     {                                                                                                                  \
         .name = text, .can_run = can_run, .create = constructor, .free = release, .follow = sim_full_follow,           \
         .records = records, .stats = stats, .clear_stats = clear_stats, .clear = clear, .flush = flush,                \
-        .swap_last = swap_last                                                                                         \
+        .swap_last = swap_last, .touch = touch                                                                         \
     }
 
 const struct sim_engine sim_engine_full = ENGINE("full", create);

@@ -17,6 +17,7 @@
  *   engine_full_access_tmpl.h     an access, or its part in a line, with all consequences
  *   engine_full_relay_tmpl.h      requests of the first level to the levels behind, replayed by followers
  *   engine_full_tmpl.h            bursts, cut into accesses and lines; flushing
+ *   engine_full_touch_tmpl.h      lines of skipped parts of a stream
  *   engine_full_records_tmpl.h    records; repeated records are only counted
  */
 #ifndef SIM_ENGINE_FULL_H
@@ -147,6 +148,7 @@ struct sim_full_variant {
     void (*accept)(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times);
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
     void (*flush)(struct sim_hierarchy *h, unsigned phase);
+    void (*touch)(struct sim_hierarchy *h, const struct sim_run *lines);
     void (*follow)(struct sim_full *f, const struct sim_full_note *note, size_t n); /* replays events */
 };
 

@@ -5,9 +5,13 @@
 
 #include "sim/full/engine_full_tmpl.h"
 
-const struct sim_full_variant sim_full_avx2 = {
-    .name = "avx2", .isa = CPU_ISA_AVX2, .accept = accept, .records = take_records, .flush = flush, .follow = follow
-};
+const struct sim_full_variant sim_full_avx2 = { .name = "avx2",
+                                                .isa = CPU_ISA_AVX2,
+                                                .accept = accept,
+                                                .records = take_records,
+                                                .flush = flush,
+                                                .follow = follow,
+                                                .touch = touch_lines_behind };
 
 #else /* not for other CPU families */
 

@@ -5,9 +5,13 @@
 
 #include "sim/full/engine_full_tmpl.h"
 
-const struct sim_full_variant sim_full_avx512 = {
-    .name = "avx512", .isa = CPU_ISA_AVX512, .accept = accept, .records = take_records, .flush = flush, .follow = follow
-};
+const struct sim_full_variant sim_full_avx512 = { .name = "avx512",
+                                                  .isa = CPU_ISA_AVX512,
+                                                  .accept = accept,
+                                                  .records = take_records,
+                                                  .flush = flush,
+                                                  .follow = follow,
+                                                  .touch = touch_lines_behind };
 
 #else /* not for other CPU families */
 

@@ -541,6 +541,7 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
 }
 
 #include "sim/full/engine_full_records_tmpl.h"
+#include "sim/full/engine_full_touch_tmpl.h"
 
 /* ---- flushing ---- */
 

@@ -10,7 +10,9 @@
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/replay/sample.h"
 #include "experiments/bench/replay/sample_choice.h"
+#include "experiments/bench/replay/sample_lines.h"
 #include "sim/base/footprint.h"
+#include "sim/hierarchy.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -90,6 +92,121 @@ static void test_lattices(void)
                    r.count, r.access_bytes, r.stride_bytes, n_times, r.step_bytes);
     }
     free(marks);
+}
+
+/* Marks of a burst's lines. */
+struct marks {
+    uint8_t *at;
+    uint64_t base;
+    bool fits;
+};
+
+static void mark_box(void *marks, const struct sim_run *lines)
+{
+    struct marks *m = marks;
+
+    for (uint32_t i = 0; i < lines->count; i++)
+        m->fits &= mark_line(m->at, (lines->addr >> LINE_SHIFT) + i, m->base, 2);
+}
+
+/* Makes a burst like a loop's body: runs side by side, of two tensors, with a prefetch instruction among the runs. */
+static size_t any_burst(struct sim_run *run)
+{
+    const size_t n = 1 + rng_below(12);
+    const int64_t step = any_stride();
+
+    for (size_t i = 0; i < n; i++) {
+        run[i] = (struct sim_run){
+            .addr = rng_below(1 << 12),
+            .stride_bytes = any_stride(),
+            .step_bytes = step,
+            .count = (uint32_t)(1 + rng_below(6)),
+            .access_bytes = (uint32_t)(4 << rng_below(4)),
+            .kind = (uint8_t)(rng_below(8) ? rng_below(2) : SIM_PREFETCH),
+            .tag = (uint8_t)rng_below(2),
+        };
+    }
+    return n;
+}
+
+/* The lines of bursts are the lines of all accesses, wherever equal bursts lie, and the accesses are counted. */
+static void test_bursts(void)
+{
+    struct marks m = { .at = malloc(MOST_LINES) };
+    struct exp_sample_lines l;
+
+    CU_ASSERT_FATAL(m.at != NULL);
+    exp_sample_lines_init(&l, LINE_SHIFT, 512, mark_box, &m);
+    for (unsigned n = test_rounds(1000); n--;) {
+        struct sim_run run[SIM_MAX_BURST_RUNS];
+        const size_t n_runs = any_burst(run);
+        const uint64_t n_times = 1 + rng_below(9);
+
+        for (unsigned place = 0; place < 3; place++) {
+            const uint64_t at = ((uint64_t)1 << 40) + rng_below(1 << 20);
+            struct sim_cell cell[SIM_USUAL_TAGS * SIM_MAX_PHASES] = { 0 }, sum = { 0 };
+            uint64_t n_loads = 0, n_stores = 0;
+            bool is_equal;
+
+            memset(m.at, 0, MOST_LINES);
+            m.base = (at >> LINE_SHIFT) - MOST_LINES / 2;
+            m.fits = true;
+            for (size_t i = 0; i < n_runs; i++) {
+                struct sim_run r = run[i];
+
+                r.addr = run[i].addr += at;
+                m.fits &= r.kind == SIM_PREFETCH || mark_accesses(m.at, &r, n_times, m.base);
+                n_loads += r.kind == SIM_LOAD ? r.count * n_times : 0;
+                n_stores += r.kind == SIM_STORE ? r.count * n_times : 0;
+            }
+            exp_sample_lines_span(&l);
+            exp_sample_lines_add(&l, run, n_runs, n_times, cell);
+            exp_sample_lines_end(&l);
+            for (size_t i = 0; i < n_runs; i++)
+                run[i].addr -= at;
+            for (size_t i = 0; i < COUNT(cell); i++)
+                sim_cell_add(&sum, &cell[i]);
+            is_equal = m.fits && sum.loads == n_loads && sum.stores == n_stores;
+            for (size_t i = 0; i < MOST_LINES; i++)
+                is_equal &= m.at[i] == 0 || m.at[i] == 3;
+            test_check(is_equal, "%zu runs, %" PRIu64 " times, place %u: other lines or accesses", n_runs, n_times,
+                       place);
+        }
+    }
+    exp_sample_lines_release(&l);
+    free(m.at);
+}
+
+/* Touched lines come from memory once, are in the caches afterwards, and stored lines go back to memory. */
+static void test_touch(void)
+{
+    static const char *const names[] = { "zen3", "spr", "gnr", "clx4208", "power10-victim", "apple-m1" };
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const struct sim_run load = { 1 << 20, 64, 0, 500, 1, SIM_LOAD, 1, 0 };
+        const struct sim_run store = { 1 << 22, 64, 0, 300, 1, SIM_STORE, 2, 0 };
+        struct sim_machine m;
+        struct sim_hierarchy *h = NULL;
+        struct exp_why why = { "" };
+        struct sim_cell sum;
+        uint64_t lines, size;
+
+        CU_ASSERT_FATAL(!exp_machine_find(&m, names[i], "results", &why) && !sim_hierarchy_new(&h, &m));
+        size = m.level[m.n_levels - 1].line_bytes;
+        lines = (500 + 300) * 64 / size;
+        for (unsigned again = 0; again < 3; again++) {
+            sim_hierarchy_touch(h, &load);
+            sim_hierarchy_touch(h, &store);
+        }
+        sum = sim_stats_total(sim_hierarchy_stats(h));
+        test_check(sum.memory_read_lines >= lines && sum.memory_read_lines <= lines + lines / 4,
+                   "%s: %" PRIu64 " lines came from memory, not %" PRIu64, names[i], sum.memory_read_lines, lines);
+        sim_hierarchy_flush(h, 0);
+        sum = sim_stats_total(sim_hierarchy_stats(h));
+        test_check(sum.memory_written_lines >= 300 * 64 / size, "%s: %" PRIu64 " lines went back", names[i],
+                   sum.memory_written_lines);
+        sim_hierarchy_free(h);
+    }
 }
 
 /* ---- samples ---- */
@@ -360,6 +477,8 @@ static void test_option(void)
 
 static const struct test_case cases[] = {
     { "footprints are the lines of all accesses", test_lattices },
+    { "bursts leave the lines of all accesses, at any place", test_bursts },
+    { "touched lines come from memory once, and go back if stored", test_touch },
     { "a sample of everything is the exact replay", test_whole },
     { "samples have all accesses, and counts near the exact counts", test_samples },
     { "short streams are not sampled", test_short },

@@ -9,84 +9,17 @@
 #include "experiments/base/program.h"
 #include "experiments/bench/replay/sample_choice.h"
 #include "experiments/bench/replay/sample_estimate.h"
-#include "sim/base/footprint.h"
+#include "experiments/bench/replay/sample_lines.h"
 
 enum { TAGS = SIM_USUAL_TAGS };
-enum { USUAL_UNITS = 24, LEAST_UNITS = 3 }; /* drawn in the first run: of all, and of each stratum */
+/* Drawn in the first run: of all, and at least of each stratum; the second of strata that are a unit's share or less. */
+enum { USUAL_UNITS = 24, LEAST_UNITS = 3, FEWEST_UNITS = 2 };
 
 /* A unit has this part of a stream, within bounds. A tenth of a multiply-add's accesses is the usual number. */
 static const double unit_part = 1.0 / 800, accesses_of_mac = 0.1, least_unit = 40000, longest_unit = 150000;
 
 static const uint64_t piece_accesses = 1 << 16;           /* of a long step */
 static const double most_first = 0.5, most_second = 0.25; /* of the accesses, simulated in a run */
-
-/* ---- boxes: lines touched by a span of skipped pieces ---- */
-
-struct box {
-    uint64_t first, n; /* lines; the kind of access in the lowest bit of n */
-    uint64_t epoch;
-};
-
-struct boxes {
-    struct box *at; /* [mask + 1], owned */
-    size_t mask, n_used;
-    uint64_t epoch;
-};
-
-static void forget_boxes(struct boxes *b)
-{
-    b->epoch++;
-    b->n_used = 0;
-}
-
-static struct box *find_box(const struct boxes *b, uint64_t first, uint64_t n)
-{
-    size_t i = (first * 0x9e3779b97f4a7c15u + n * 0xc2b2ae3d27d4eb4fu) >> 20;
-
-    for (;; i++) {
-        struct box *x = &b->at[i & b->mask];
-
-        if (x->epoch != b->epoch || (x->first == first && x->n == n))
-            return x;
-    }
-}
-
-static void widen(struct boxes *b)
-{
-    struct boxes wide = { .mask = b->mask ? 2 * b->mask + 1 : 4095, .epoch = b->epoch };
-
-    wide.at = exp_new(wide.mask + 1, sizeof *wide.at);
-    for (size_t i = 0; b->at && i <= b->mask; i++) {
-        if (b->at[i].epoch == b->epoch)
-            *find_box(&wide, b->at[i].first, b->at[i].n) = b->at[i];
-    }
-    wide.n_used = b->n_used;
-    free(b->at);
-    *b = wide;
-}
-
-/* Tells whether the epoch touches the lines for the first time. */
-static bool is_new(struct boxes *b, uint64_t first, uint64_t n, bool is_store)
-{
-    struct box *x;
-
-    if (2 * b->n_used >= b->mask)
-        widen(b);
-    x = find_box(b, first, n << 1 | is_store);
-    if (x->epoch == b->epoch)
-        return false;
-    *x = (struct box){ first, n << 1 | is_store, b->epoch };
-    b->n_used++;
-    return true;
-}
-
-/* Neighbouring lines of a step, gathered. */
-struct open_box {
-    uint64_t first, end; /* lines */
-    uint8_t kind, tag, phase;
-};
-
-enum { MOST_OPEN = 8, MOST_BOX_LINES = 1 << 14 };
 
 /* ---- the sampler ---- */
 
@@ -107,11 +40,8 @@ struct sampler {
     struct exp_sample_drawn drawn;
     struct sim_cell exact[TAGS][SIM_MAX_PHASES]; /* accesses alone */
     uint64_t mac_instructions;
-    double simulated; /* accesses, in all runs */
-    struct boxes boxes;
-    struct open_box open[MOST_OPEN];
-    size_t n_open;
-    unsigned line_shift;
+    double simulated;              /* accesses, in all runs */
+    struct exp_sample_lines lines; /* of skipped pieces */
     /* The place in a run. */
     bool is_listing;
     size_t at; /* the current piece, or the next */
@@ -129,19 +59,9 @@ struct sampler {
 
 static void count_exactly(struct sampler *x, const struct sim_run *run, uint64_t n_times)
 {
-    struct sim_cell *c = &x->exact[run->tag % TAGS][run->phase];
     const uint64_t n = run->count * n_times;
 
-    if (run->kind == SIM_LOAD) {
-        c->loads += n;
-        c->load_bytes += n * run->access_bytes;
-    } else if (run->kind == SIM_PREFETCH) {
-        c->software_prefetches += n;
-    } else {
-        c->stores += n;
-        c->store_bytes += n * run->access_bytes;
-        c->nt_stores += run->kind == SIM_STORE_NT ? n : 0;
-    }
+    sim_count_accesses(&x->exact[run->tag % TAGS][run->phase], run->kind, n, n * run->access_bytes);
 }
 
 static void hand_on(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
@@ -152,120 +72,24 @@ static void hand_on(struct sampler *x, const struct sim_run *run, size_t n_runs,
     }
 }
 
-/* Makes the accesses of a box: one for each line, unless the span has touched the box. Long steps touch no box again. */
-static void touch(struct sampler *x, const struct open_box *b)
+static void touch(void *sampler, const struct sim_run *lines)
 {
-    const struct sim_run all = {
-        .addr = b->first << x->line_shift,
-        .stride_bytes = (int64_t)1 << x->line_shift,
-        .count = (uint32_t)(b->end - b->first),
-        .access_bytes = 1,
-        .kind = b->kind,
-        .tag = b->tag,
-        .phase = b->phase,
-    };
+    const struct sampler *x = sampler;
 
-    if (x->may_split || is_new(&x->boxes, b->first, b->end - b->first, b->kind == SIM_STORE))
-        hand_on(x, &all, 1, 1);
-}
-
-static void touch_open(struct sampler *x)
-{
-    for (size_t i = 0; i < x->n_open; i++)
-        touch(x, &x->open[i]);
-    x->n_open = 0;
-}
-
-/* Adds lines to an open box, if the lines overlap or continue the box; else opens a box in place of the oldest. */
-static void add_lines(struct sampler *x, const struct sim_run *run, struct sim_lines lines)
-{
-    const uint64_t end = lines.first + lines.n;
-
-    for (size_t i = x->n_open; i-- > 0;) {
-        struct open_box *b = &x->open[i];
-
-        if (b->tag == run->tag && b->kind == run->kind && lines.first <= b->end && end >= b->first &&
-            b->end - b->first + lines.n < MOST_BOX_LINES) {
-            b->first = lines.first < b->first ? lines.first : b->first;
-            b->end = end > b->end ? end : b->end;
-            return;
-        }
+    for (size_t v = 0; v < x->s->n_views; v++) {
+        if (lines->tag != CONV_STACK || x->s->view[v].has_stack)
+            sim_hierarchy_touch(x->s->view[v].h, lines);
     }
-    if (x->n_open == MOST_OPEN) {
-        touch(x, &x->open[0]);
-        memmove(x->open, x->open + 1, --x->n_open * sizeof *x->open);
-    }
-    x->open[x->n_open++] = (struct open_box){ lines.first, end, run->kind, run->tag, run->phase };
 }
 
-static void add_footprint(struct sampler *x, const struct sim_run *run, uint64_t n_times)
-{
-    const struct sim_lattice l = sim_lattice_of(run, n_times, x->line_shift);
-
-    for (uint64_t i = 0; i < l.n_inner * l.n_outer; i++)
-        add_lines(x, run, sim_lattice_lines(&l, i, x->line_shift));
-}
-
-/* Runs of a burst, joined. */
-struct joined {
-    struct sim_run run[SIM_MAX_BURST_RUNS];
-    size_t n;
-    size_t next; /* where the search begins: bodies of loops repeat the order of their runs */
-};
-
-/* Joins a run's first repetition to an earlier run, if the repetition overlaps or continues the run; or adds the run. */
-static void join(struct joined *j, const struct sim_run *run)
-{
-    const uint64_t own_end = run->addr + run->access_bytes;
-
-    for (size_t k = 0, i = j->next; k < j->n; k++, i++) {
-        struct sim_run *r = &j->run[i = i < j->n ? i : 0];
-        const uint64_t end = r->addr + r->access_bytes;
-
-        if (r->tag != run->tag || r->kind != run->kind || r->step_bytes != run->step_bytes || run->addr > end ||
-            own_end < r->addr)
-            continue;
-        r->addr = run->addr < r->addr ? run->addr : r->addr;
-        r->access_bytes = (uint32_t)((own_end > end ? own_end : end) - r->addr);
-        j->next = i + 1;
-        return;
-    }
-    j->run[j->n++] = *run;
-}
-
-/*
- * Leaves the footprint of a burst. The repetitions of a run may have gaps that the burst's further runs fill, so runs are
- * joined first. Non-temporal stores pass the caches: they have no footprint, and are made one by one.
- */
+/* Leaves the footprint of a burst. Non-temporal stores pass the caches: they have no footprint, and are made one by one. */
 static void leave_footprint(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
-    struct joined j;
-
-    j.n = j.next = 0;
     for (size_t i = 0; i < n_runs; i++) {
-        const struct sim_lattice row = sim_lattice_of(&run[i], 1, x->line_shift);
-        const uint64_t n_parts = row.n_inner * row.n_outer;
-        struct sim_run part = run[i];
-
-        if (!run[i].count || run[i].kind == SIM_PREFETCH)
-            continue;
-        if (run[i].kind == SIM_STORE_NT) {
+        if (run[i].kind == SIM_STORE_NT)
             hand_on(x, &run[i], 1, n_times);
-            continue;
-        }
-        if (j.n + n_parts > SIM_MAX_BURST_RUNS) {
-            add_footprint(x, &run[i], n_times);
-            continue;
-        }
-        part.count = 1;
-        part.access_bytes = (uint32_t)row.bytes;
-        for (uint64_t k = 0; k < n_parts; k++) {
-            part.addr = sim_lattice_addr(&row, k);
-            join(&j, &part);
-        }
     }
-    for (size_t i = 0; i < j.n; i++)
-        add_footprint(x, &j.run[i], n_times);
+    exp_sample_lines_add(&x->lines, run, n_runs, n_times, &x->exact[0][0]);
 }
 
 /* ---- pieces ---- */
@@ -277,7 +101,7 @@ static void enter(struct sampler *x, enum exp_piece_mode mode)
             sim_clock_resume(x->s->view[v].clock);
     }
     if (x->mode > EXP_PIECE_PACKS && mode <= EXP_PIECE_PACKS)
-        forget_boxes(&x->boxes);
+        exp_sample_lines_span(&x->lines);
     x->mode = mode;
 }
 
@@ -299,6 +123,8 @@ static void begin_piece(struct sampler *x)
     assert(x->at < x->pieces.n);
     if (x->pieces.piece[x->at].mode != x->mode)
         enter(x, x->pieces.piece[x->at].mode);
+    x->lines.is_near = x->pieces.piece[x->at].is_near;
+    x->lines.is_long = x->may_split;
     if (x->mode != EXP_PIECE_DRAWN)
         return;
     if (x->n_pending == x->room)
@@ -311,7 +137,7 @@ static void begin_piece(struct sampler *x)
 static void end_piece(struct sampler *x)
 {
     x->is_open = false;
-    touch_open(x);
+    exp_sample_lines_end(&x->lines);
     if (x->is_listing) {
         exp_pieces_add(&x->pieces, x->r->plan, x->step, x->in_piece, x->goes_on);
         x->goes_on = true;
@@ -337,12 +163,13 @@ static void feed(struct sampler *x, const struct sim_run *run, size_t n_runs, ui
     x->in_piece += is_stack ? 0 : each * n_times;
     if (x->is_listing)
         return;
+    if (x->mode == EXP_PIECE_SKIPPED) {
+        leave_footprint(x, run, n_runs, n_times);
+        return;
+    }
     for (size_t i = 0; i < n_runs; i++)
         count_exactly(x, &run[i], n_times);
-    if (x->mode == EXP_PIECE_SKIPPED)
-        leave_footprint(x, run, n_runs, n_times);
-    else
-        hand_on(x, run, n_runs, n_times);
+    hand_on(x, run, n_runs, n_times);
 }
 
 static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
@@ -466,7 +293,7 @@ static void first_wishes(const struct exp_pieces *p, bool draws_all, size_t *wan
         const double share = (double)p->stratum[i].accesses / (double)p->accesses;
         const size_t n = (size_t)(USUAL_UNITS * share + 1);
 
-        wanted[i] = draws_all ? p->stratum[i].n_units : n > LEAST_UNITS ? n : LEAST_UNITS;
+        wanted[i] = draws_all ? p->stratum[i].n_units : n >= LEAST_UNITS ? n : n > 1 ? LEAST_UNITS : FEWEST_UNITS;
     }
 }
 
@@ -557,7 +384,8 @@ static int sample(struct sampler *x)
 int exp_sample_plan(const struct exp_replay_plan *r, struct exp_sample *s, uint64_t *mac_instructions)
 {
     struct sampler *x = exp_new(1, sizeof *x);
-    const uint32_t line_bytes = s->view[0].machine->level[0].line_bytes;
+    const struct sim_level *first = &s->view[0].machine->level[0];
+    unsigned line_shift = 0;
     int err;
 
     assert(r->plan->algorithm != CONV_PLUGIN && s->n_views && s->n_views <= EXP_SAMPLE_VIEWS);
@@ -565,13 +393,14 @@ int exp_sample_plan(const struct exp_replay_plan *r, struct exp_sample *s, uint6
     x->sink.accept = accept;
     x->r = r;
     x->s = s;
-    while (line_bytes >> x->line_shift != 1)
-        x->line_shift++;
+    while (first->line_bytes >> line_shift != 1)
+        line_shift++;
+    exp_sample_lines_init(&x->lines, line_shift, first->n_sets * first->n_ways, touch, x);
     err = sample(x);
     *mac_instructions = x->mac_instructions;
     exp_pieces_release(&x->pieces);
     exp_sample_drawn_release(&x->drawn);
-    free(x->boxes.at);
+    exp_sample_lines_release(&x->lines);
     free(x->pending);
     free(x);
     return err;

@@ -182,6 +182,9 @@ void exp_pieces_end(struct exp_pieces *p, uint64_t seed)
 
 /* ---- the choice ---- */
 
+/* Simulated before a drawn unit: the last packing steps. Near: the units whose lines go to the caches again and again. */
+enum { LAST_PACKS = 2, NEAR_UNITS = 4 };
+
 static void draw(struct exp_pieces *p, size_t stratum, size_t n)
 {
     struct exp_stratum *s = &p->stratum[stratum];
@@ -195,6 +198,16 @@ static void draw(struct exp_pieces *p, size_t stratum, size_t n)
         s->n_drawn++;
         at += each;
     }
+}
+
+/* Tells whether one of the n units behind a unit is drawn. */
+static bool draws_within(const struct exp_pieces *p, size_t unit, size_t n)
+{
+    for (size_t i = unit + 1; i <= unit + n && i < p->n_units; i++) {
+        if (p->drawn[i])
+            return true;
+    }
+    return false;
 }
 
 uint64_t exp_pieces_draw(struct exp_pieces *p, const size_t *wanted)
@@ -211,17 +224,17 @@ uint64_t exp_pieces_draw(struct exp_pieces *p, const size_t *wanted)
         if (n > p->stratum[i].n_drawn)
             draw(p, i, n - p->stratum[i].n_drawn);
     }
-    for (size_t i = 0; i < p->n; i++) {
+    for (size_t i = p->n, packs = LAST_PACKS; i-- > 0;) {
         struct exp_piece *x = &p->piece[i];
-        const bool warms = x->unit + 1 < p->n_units && p->drawn[x->unit + 1];
-
         const struct exp_piece_class *c = &p->class[p->group[x->class].class];
-        const bool packs = c->kind != CONV_STEP_UKR && c->n_pieces == 1;
+        const bool is_pack = c->kind != CONV_STEP_UKR && c->n_pieces == 1;
 
-        x->mode = p->drawn[x->unit] ? EXP_PIECE_DRAWN
-                  : warms           ? EXP_PIECE_WARMS
-                  : packs           ? EXP_PIECE_PACKS
-                                    : EXP_PIECE_SKIPPED;
+        x->mode = p->drawn[x->unit]               ? EXP_PIECE_DRAWN
+                  : draws_within(p, x->unit, 1)   ? EXP_PIECE_WARMS
+                  : is_pack && packs < LAST_PACKS ? EXP_PIECE_PACKS
+                                                  : EXP_PIECE_SKIPPED;
+        x->is_near = draws_within(p, x->unit, NEAR_UNITS);
+        packs = x->mode >= EXP_PIECE_WARMS ? 0 : packs + (x->mode == EXP_PIECE_PACKS);
         simulated += x->mode != EXP_PIECE_SKIPPED ? x->accesses : 0;
     }
     return simulated;

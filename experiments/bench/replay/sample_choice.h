@@ -10,7 +10,7 @@
 
 enum exp_piece_mode {
     EXP_PIECE_SKIPPED,
-    EXP_PIECE_PACKS, /* of a skipped unit, simulated: prefetchers run ahead of packing, for later units */
+    EXP_PIECE_PACKS, /* before a drawn unit, simulated: prefetchers run ahead of packing, for later units */
     EXP_PIECE_WARMS, /* simulated, and not counted */
     EXP_PIECE_DRAWN
 };
@@ -30,6 +30,7 @@ struct exp_piece {
     uint32_t unit;
     uint32_t class; /* until exp_pieces_end(); then group */
     uint8_t mode;   /* enum exp_piece_mode */
+    bool is_near;   /* soon followed by a drawn unit */
     uint64_t accesses;
 };
 
