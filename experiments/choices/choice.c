@@ -1,6 +1,7 @@
 #include "experiments/choices/choice.h"
 
 #include <assert.h>
+#include <math.h>
 
 /* Returns the place of the least of n known numbers; of equal numbers, the first. */
 static size_t least(const struct value *x, size_t n)
@@ -60,6 +61,19 @@ bool exp_choice_is_tie(const struct exp_choice *c)
     return true;
 }
 
+bool exp_choice_is_open(const struct exp_choice *c)
+{
+    const size_t best = exp_choice_best(c);
+
+    for (size_t i = 0; i < c->n; i++) {
+        const double pm = hypot(c->pm[i], c->pm[best]);
+
+        if (i != best && pm > 0 && c->cost[i].number - c->cost[best].number <= pm)
+            return true;
+    }
+    return false;
+}
+
 bool exp_choice_matters(const struct exp_choice *c, double factor)
 {
     const double ratio = c->cost[0].number / c->cost[1].number;
@@ -80,9 +94,11 @@ void exp_choice_add(struct exp_choice_sum *s, const struct exp_choice *c)
     s->n++;
     s->n_right += exp_choice_is_right(c);
     s->n_tie += exp_choice_is_tie(c);
+    s->n_open += exp_choice_is_open(c);
     s->n_chosen[c->chosen]++;
     for (size_t i = 0; i < c->n; i++) {
         s->cost[i] += c->cost[i].number;
+        s->squares[i] += c->pm[i] * c->pm[i];
         s->n_best[i] += c->cost[i].number <= best;
     }
     s->chosen += c->cost[c->chosen].number;

@@ -26,6 +26,7 @@ struct exp_choice {
     size_t n, chosen;                   /* alternatives, by number; n is set before, chosen by exp_choose */
     struct value by[EXP_CHOICE_MOST];   /* numbers that decide: the alternative of the least number is chosen */
     struct value cost[EXP_CHOICE_MOST]; /* by the yardstick */
+    double pm[EXP_CHOICE_MOST];         /* half of the 95 % interval of a cost; 0: exact */
 };
 
 /* Chooses the alternative of the least number; of equal numbers, the first. All numbers must be known. */
@@ -42,6 +43,9 @@ const char *exp_choice_lacks_cost(const struct exp_choice *c);
 bool exp_choice_is_right(const struct exp_choice *c);
 bool exp_choice_is_tie(const struct exp_choice *c);
 
+/* Tells whether the costs' intervals leave the best alternative open: a further alternative may cost equally much. */
+bool exp_choice_is_open(const struct exp_choice *c);
+
 /* Tells whether the costs of two alternatives are known and differ by more than a factor of at least 1. */
 bool exp_choice_matters(const struct exp_choice *c, double factor);
 
@@ -49,9 +53,11 @@ bool exp_choice_matters(const struct exp_choice *c, double factor);
 struct exp_choice_sum {
     const char *why;                  /* why a choice could not be judged, the first; NULL: all are in the sums */
     size_t n, n_right, n_tie;         /* choices; right choices; choices among equal costs, all right */
+    size_t n_open;                    /* open choices */
     size_t n_chosen[EXP_CHOICE_MOST]; /* choices of each alternative */
     size_t n_best[EXP_CHOICE_MOST];   /* choices where an alternative costs least, shared or alone */
     double cost[EXP_CHOICE_MOST];     /* costs if an alternative is always chosen */
+    double squares[EXP_CHOICE_MOST];  /* of these sums' half intervals */
     double chosen, best;              /* costs of the choices, and of the best alternatives */
 };
 

@@ -97,14 +97,17 @@ static const struct exp_layers_row *row_of(const struct rec_rows *layers, const 
 
 /* ---- a layer ---- */
 
-/* Counts the lines that cross the border beyond a level, both ways. */
-static double lines_beyond(const struct sim_stats *s, const struct sim_cell *sum, size_t level)
+/* Returns half of the interval of a yardstick. Accesses are exact, so estimated cycles are as uncertain as Eq. 6. */
+static double pm_of(const struct exp_case *c, enum exp_yardstick y)
 {
-    const struct sim_level_counts *next = &sum->level[level + 1];
+    static const enum exp_sampled of[EXP_N_YARDSTICKS] = {
+        [EXP_L1_L2_LINES] = EXP_SAMPLED_L1_BORDER,          [EXP_L2_L3_LINES] = EXP_SAMPLED_L2_BORDER,
+        [EXP_L3_MEMORY_LINES] = EXP_SAMPLED_MEMORY_WRITTEN, [EXP_EQ6_CYCLES] = EXP_SAMPLED_EQ6,
+        [EXP_ESTIMATED_CYCLES] = EXP_SAMPLED_EQ6,
+    };
+    const double *pm = c->simulated.pm;
 
-    if (level + 1 == s->n_levels)
-        return (double)(sum->memory_read_lines + sum->memory_written_lines);
-    return (double)(next->reads + next->writes + next->clean_fills);
+    return y == EXP_L3_MEMORY_LINES ? hypot(pm[of[y]], pm[EXP_SAMPLED_MEMORY_READ]) : pm[of[y]];
 }
 
 /* Fills in the costs of a variant by all yardsticks. */
@@ -117,9 +120,11 @@ static void measure_variant(struct exp_judgement *v, size_t i, const struct sim_
 
     sim_estimate(&memory, m, &sum);
     for (size_t name = 0; name < EXP_N_NAMED_LEVELS; name++)
-        v->choice[EXP_L1_L2_LINES + name].cost[i] = value_of(lines_beyond(s, &sum, exp_named_level(s, name)));
+        v->choice[EXP_L1_L2_LINES + name].cost[i] = value_of(exp_lines_beyond(s->n_levels, &sum, name));
     v->choice[EXP_EQ6_CYCLES].cost[i] = value_of(memory.sconv_eq6_cycles);
     v->choice[EXP_ESTIMATED_CYCLES].cost[i] = value_or(e.total_cycles, e.why);
+    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
+        v->choice[y].pm[i] = pm_of(c, y);
 }
 
 /* Makes CSA's choice, without costs. */
@@ -193,6 +198,8 @@ static void judge(struct exp_judgement *v, const struct exp_experiment *e, size_
     }
     v->base = v->estimate.why ? v->estimate : exp_estimate(m, exp_case_base(e, first));
     v->speedup = v->base.total_cycles / v->estimate.total_cycles;
+    v->chosen_pm = v->choice[EXP_ESTIMATED_CYCLES].pm[v->clock.chosen];
+    v->base_pm = pm_of(exp_case_base(e, first), EXP_ESTIMATED_CYCLES);
     v->issue_speedup = v->base.issue_cycles / v->estimate.issue_cycles;
 }
 
@@ -253,6 +260,12 @@ void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v)
         t->max_pointwise_speedup = fmax(t->max_pointwise_speedup, v->speedup);
 }
 
+double exp_judge_speedup_pm(const struct exp_judgement *v)
+{
+    assert(v);
+    return v->speedup * hypot(v->base_pm / v->base.total_cycles, v->chosen_pm / v->estimate.total_cycles);
+}
+
 double exp_judge_regret_percent(const struct exp_choice_sum *s)
 {
     if (s->best == 0)
@@ -310,6 +323,8 @@ void exp_judge_report_model(struct exp_judge_report *r, const struct exp_experim
     struct exp_why unread = { "" };
 
     assert(e->n_algos > EXP_N_VARIANTS && e->n_cases == e->model->n_layers * e->n_algos); /* variants and Base */
+    for (size_t i = 0; i < e->n_cases; i++)
+        r->is_sampled |= !e->cases[i].simulated.why && e->cases[i].simulated.share < 1;
     model->name = e->model->name;
     model->first_verdict = r->n_verdicts;
     if (times_path)

@@ -97,6 +97,7 @@ struct exp_judgement {
     struct exp_ratio measured;                  /* speed-up of the choice over Base */
     struct exp_estimate base, estimate;         /* of Base, if the choice is estimated; of the choice */
     double speedup, issue_speedup;              /* estimated, base over the choice: with loads waiting, or not */
+    double base_pm, chosen_pm;                  /* halves of the intervals of the estimated cycles; 0: exact */
 };
 
 /* ---- sums over layers ---- */
@@ -110,6 +111,9 @@ struct exp_judge_total {
 };
 
 void exp_judge_add(struct exp_judge_total *t, const struct exp_judgement *v);
+
+/* Returns half of the 95 % interval of a layer's estimated speed-up; 0: exact. */
+double exp_judge_speedup_pm(const struct exp_judgement *v);
 
 /* Returns the costs of the choices beyond the best costs, in percent; infinite if the best costs are 0. */
 double exp_judge_regret_percent(const struct exp_choice_sum *s);
@@ -154,6 +158,7 @@ struct exp_judge_report {
     const struct sim_machine *machine;
     enum exp_cache_state caches;
     const char *arch;      /* "x86", "P10" or "": whose published numbers to show */
+    bool is_sampled;       /* some replays are samples: costs have intervals */
     bool has_whole_models; /* no layers were left out: the paper's numbers about models compare */
     bool has_whole_set;    /* nor models: the paper's numbers about all models compare */
     struct exp_published published;

@@ -184,6 +184,12 @@ static void say_choice(const struct exp_judge_report *r, const struct exp_judge_
             EXP_LABEL "Eq. 6 with simulated loads: the cycles that loads wait, each served by L2, L3 or memory times "
                       "its latency; stores and prefetchers do not count\n",
             "its measure");
+    if (r->is_sampled)
+        fprintf(out,
+                EXP_LABEL
+                "the replays are samples: the columns _pm hold half of the 95 %% intervals, and a layer is open "
+                "where the intervals of schedules overlap; SAMPLE=exact simulates all accesses\n",
+                "samples");
 }
 
 static void say_lines(const struct exp_judge_report *r, const struct exp_judge_model *m, FILE *out)
@@ -195,6 +201,8 @@ static void say_lines(const struct exp_judge_report *r, const struct exp_judge_m
 
         exp_yardstick_label(y, r->machine, label, sizeof label);
         fprintf(out, "%s%s: right in %zu, ", y ? "; " : "", label, s->n_right);
+        if (s->n_open)
+            fprintf(out, "open in %zu, ", s->n_open);
         say_percent(exp_judge_regret_percent(s), out);
         fprintf(out, " too many");
     }

@@ -52,6 +52,16 @@ static size_t best_constant(const struct exp_choice_sum *s)
     return best;
 }
 
+/* Compares the right choices with a constant's. Open choices may be right or wrong. */
+static const char *how_often(const struct exp_choice_sum *s, size_t n_constant)
+{
+    const size_t more = s->n_right > n_constant ? s->n_right - n_constant : n_constant - s->n_right;
+
+    if (more && more <= s->n_open)
+        return "and it is open whether more or less often than";
+    return s->n_right > n_constant ? "more often than" : more ? "less often than" : "as often as";
+}
+
 void exp_judge_say_headline(const struct exp_judge_report *r, char *text, size_t bytes)
 {
     const struct sums s = sums_of(r, all_of(r));
@@ -60,15 +70,14 @@ void exp_judge_say_headline(const struct exp_judge_report *r, char *text, size_t
     exp_say(text, bytes,
             "CSA chose the %s schedule in %zu of %zu layers%s, %s a constant: always %s (%s) is right in %zu",
             is_timed(r) ? "faster" : "better", s.csa->n_right, s.csa->n, is_timed(r) ? "" : " by Eq. 6",
-            s.csa->n_right > n_constant   ? "more often than"
-            : s.csa->n_right < n_constant ? "less often than"
-                                          : "as often as",
-            exp_variants[best].what, exp_variants[best].title, n_constant);
+            how_often(s.csa, n_constant), exp_variants[best].what, exp_variants[best].title, n_constant);
     for (size_t i = 0; i < EXP_N_VARIANTS; i++) {
         if (i != best)
             exp_say_more(text, bytes, ", always %s (%s) in %zu", exp_variants[i].what, exp_variants[i].title,
                          s.csa->n_best[i]);
     }
+    if (s.csa->n_open)
+        exp_say_more(text, bytes, "; open in %zu: the intervals of samples overlap", s.csa->n_open);
     exp_say_more(text, bytes, is_timed(r) ? "." : ". No time has confirmed this.");
 }
 
@@ -136,8 +145,10 @@ static void say_trust(const struct exp_judge_report *r, struct exp_screen *scree
     const struct exp_judge_model *all = all_of(r);
 
     if (!is_timed(r))
-        exp_screen_note(screen, "trust",
-                        "Eq. 6 with simulated loads knows neither stores nor prefetchers; make experiment takes times");
+        exp_screen_note(
+            screen, "trust",
+            "Eq. 6 with simulated loads knows neither stores nor prefetchers; make experiment takes times%s",
+            r->is_sampled ? "; replays are samples, with 95 % intervals (SAMPLE=exact)" : "");
     else
         exp_screen_note(screen, "trust",
                         "these are times of make experiment; SConv is faster than Base in %zu of %zu layers%s%s",
@@ -217,7 +228,11 @@ static void print_layers(const struct row *row, double unit, struct exp_screen *
         exp_screen_row(screen, "%s and %zu of its shape", row->name, row->csa.n - 1);
     else
         exp_screen_row(screen, "%s", row->name);
-    exp_screen_cell(screen, is_right ? EXP_GOOD : EXP_BAD, "%s", exp_variants[row->chosen].title);
+    exp_screen_cell(screen,
+                    row->csa.n_open ? EXP_PLAIN
+                    : is_right      ? EXP_GOOD
+                                    : EXP_BAD,
+                    "%s%s", exp_variants[row->chosen].title, row->csa.n_open ? ", open" : "");
     exp_screen_cell(screen, EXP_PLAIN, "%s", exp_variants[row->by_csa2].title);
     for (size_t i = 0; i < EXP_N_VARIANTS; i++)
         exp_screen_cell(screen, EXP_PLAIN, "%.3g", row->csa.cost[i] / unit);

@@ -30,13 +30,14 @@ struct layer_row {
     size_t layer_index;
     struct exp_judgement v;
     double macs;
-    struct value ns[EXP_N_VARIANTS];
+    struct value ns[EXP_N_VARIANTS], pm[EXP_N_YARDSTICKS][EXP_N_VARIANTS];
     struct layer_cost {
         struct value regret, percent;
         const char *better;
     } by[EXP_N_YARDSTICKS];
     struct value base_issue, base_cycles, base_ms, issue, cycles, ms, speedup, issue_speedup; /* estimated */
-    struct value measured, low, high;                                                         /* speed-up */
+    struct value base_pm, chosen_pm, speedup_pm;
+    struct value measured, low, high; /* speed-up */
 };
 
 #define LAYER(member) REC_VALUE(struct layer_row, member)
@@ -48,12 +49,13 @@ struct layer_row {
 #define TIMED(_, i, variant, what)                                                                                     \
     { { "measured_" variant "_ns", "ns", "time on this machine, from make experiment; " what, "clock" }, LAYER(ns[i]) },
 #define COST(y, name, unit, meaning, i, variant, what)                                                                 \
-    { { variant "_" name, unit, meaning "; " what, "replay" }, LAYER(v.choice[y].cost[i]) },
+    { { variant "_" name, unit, meaning "; " what, "replay" }, LAYER(v.choice[y].cost[i]) },                           \
+    { { variant "_" name "_pm", unit, "half of its 95 % interval; 0: exact", "replay" }, LAYER(pm[y][i]) },
 #define VARIANT_NAME(_, i, variant, what) variant ", "
 
 #define COSTS_BY(y, name, unit, meaning, ...)                                                                          \
     EXP_EACH_VARIANT(COST, y, name, unit, meaning)                                                                     \
-    { { "better_" name, "", "the schedule with less: " EXP_EACH_VARIANT(VARIANT_NAME, ) "equal", "replay" },           \
+    { { "better_" name, "", "the schedule with less: " EXP_EACH_VARIANT(VARIANT_NAME, ) "equal; or open: intervals of samples overlap", "replay" },           \
       REC_OR(struct layer_row, by[y].better, by[y].regret.why) },                                                      \
     { { "regret_" name, unit, "what CSA's choice has more than the better schedule", "replay" },                       \
       LAYER(by[y].regret) },                                                                                           \
@@ -75,9 +77,12 @@ static const struct rec_field layer_fields[] = {
       LAYER(base_cycles) },
     { { "chosen_issue_cycles", "cycles", "estimate: the same for SConv as CSA chose", "replay" }, LAYER(issue) },
     { { "chosen_estimated_cycles", "cycles", "estimate", "replay" }, LAYER(cycles) },
+    { { "base_estimated_cycles_pm", "cycles", "half of its 95 % interval; 0: exact", "replay" }, LAYER(base_pm) },
+    { { "chosen_estimated_cycles_pm", "cycles", "likewise", "replay" }, LAYER(chosen_pm) },
     { { "base_estimated_ms", "ms", "estimated cycles at the machine's clock", "replay" }, LAYER(base_ms) },
     { { "chosen_estimated_ms", "ms", "likewise", "replay" }, LAYER(ms) },
     { { "estimated_speedup", "", "estimate: Base's cycles / those of SConv as CSA chose", "replay" }, LAYER(speedup) },
+    { { "estimated_speedup_pm", "", "half of its 95 % interval; 0: exact", "replay" }, LAYER(speedup_pm) },
     { { "issue_speedup", "", "the same without waiting for loads: as if all hit L1", "replay" }, LAYER(issue_speedup) },
     EXP_EACH_VARIANT(TIMED, )
     { { "measured_speedup", "", "Base's time / that of SConv as CSA chose", "clock" }, LAYER(measured) },
@@ -97,7 +102,9 @@ static struct layer_cost cost_of(const struct exp_choice *c)
     return (struct layer_cost){
         .regret = known(regret, why, nothing),
         .percent = known(regret == 0 ? 0 : 100 * regret / c->cost[best].number, why, nothing),
-        .better = exp_choice_is_tie(c) ? "equal" : exp_variants[best].name,
+        .better = exp_choice_is_open(c)  ? "open"
+                  : exp_choice_is_tie(c) ? "equal"
+                                         : exp_variants[best].name,
     };
 }
 
@@ -121,6 +128,9 @@ static struct layer_row layer_row_of(const struct exp_judge_report *r, const str
         .ms = ms_of(v->estimate.total_cycles, r->machine, no_estimate),
         .speedup = known(v->speedup, no_base, nothing),
         .issue_speedup = known(v->issue_speedup, no_base, nothing),
+        .base_pm = value_or(v->base_pm, no_base),
+        .chosen_pm = value_or(v->chosen_pm, no_estimate),
+        .speedup_pm = known(exp_judge_speedup_pm(v), no_base, nothing),
         .measured = value_if_finite(v->measured.value, not_timed),
         .low = value_if_finite(v->measured.low, not_timed),
         .high = value_if_finite(v->measured.high, not_timed),
@@ -128,8 +138,11 @@ static struct layer_row layer_row_of(const struct exp_judge_report *r, const str
 
     for (size_t i = 0; i < EXP_N_VARIANTS; i++)
         row.ns[i] = value_if_finite(v->clock.cost[i].number, not_timed);
-    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++)
+    for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++) {
         row.by[y] = cost_of(&v->choice[y]);
+        for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+            row.pm[y][i] = value_or(v->choice[y].pm[i], v->choice[y].cost[i].why);
+    }
     return row;
 }
 
@@ -150,7 +163,7 @@ static void put_layers(struct exp_csv *csv, const void *of)
 
 struct model_row {
     struct exp_judge_model m;
-    struct value percent[EXP_N_YARDSTICKS];
+    struct value percent[EXP_N_YARDSTICKS], pm[EXP_N_YARDSTICKS][EXP_N_VARIANTS];
     struct value base_ms, ms, speedup, issue_speedup;                   /* estimated */
     struct value measured, regret, right, issue_right, wait[3], hit[3]; /* of the clock; p10, median, p90 */
     struct value paper_speedup, paper[EXP_N_QUOTES];
@@ -165,13 +178,17 @@ struct model_row {
     { { "chosen_" variant "_layers", "layers", "where CSA chose " what, "predicted" },                                 \
       MODEL_AT(total.sum[EXP_EQ6_CYCLES].n_chosen[i]) },
 #define SUM(y, name, unit, meaning, i, variant, what)                                                                  \
-    { { variant "_" name, unit, meaning "; every layer " what, "replay" }, MODEL_SUM(y, cost[i]) },
+    { { variant "_" name, unit, meaning "; every layer " what, "replay" }, MODEL_SUM(y, cost[i]) },                    \
+    { { variant "_" name "_pm", unit, "half of its 95 % interval; 0: exact", "replay" }, MODEL(pm[y][i]) },
 
 #define SUMS_BY(y, name, unit, meaning, ...)                                                                           \
     { { "right_" name "_layers", "layers", "where CSA's choice is not the worse one", "replay" },                      \
       MODEL_SUM(y, n_right) },                                                                                         \
     { { "equal_" name "_layers", "layers", "of those, where all schedules are the same", "replay" },                   \
       MODEL_SUM(y, n_tie) },                                                                                           \
+    { { "open_" name "_layers", "layers", "where intervals of samples overlap: no schedule is proved better",          \
+        "replay" },                                                                                                    \
+      MODEL_SUM(y, n_open) },                                                                                          \
     EXP_EACH_VARIANT(SUM, y, name, unit, meaning)                                                                      \
     { { "chosen_" name, unit, "every layer as CSA chose", "replay" }, MODEL_SUM(y, chosen) },                          \
     { { "best_" name, unit, "every layer as is better for it", "replay" }, MODEL_SUM(y, best) },                       \
@@ -272,6 +289,8 @@ static void put_model(const struct exp_judge_report *r, struct exp_csv *csv, con
     for (enum exp_yardstick y = 0; y < EXP_N_YARDSTICKS; y++) {
         const struct exp_choice_sum *s = &model->total.sum[y];
 
+        for (size_t i = 0; i < EXP_N_VARIANTS; i++)
+            row.pm[y][i] = value_or(sqrt(s->squares[i]), s->why);
         row.percent[y] = s->why ? value_none(s->why) : value_if_finite(exp_judge_regret_percent(s), nothing);
     }
     for (enum exp_judge_quote q = 0; q < EXP_N_QUOTES; q++)

@@ -16,7 +16,7 @@
 #include "experiments/bench/course/options_shared.h"
 
 struct options {
-    const char *model, *layers, *input, *machine, *ukr, *core, *store, *results, *commit;
+    const char *model, *layers, *input, *machine, *ukr, *core, *store, *results, *commit, *sample;
     unsigned batch, links, cache, packs_filters, jobs, more;
 };
 
@@ -24,6 +24,7 @@ struct session {
     struct options options;
     struct exp_setup setup;
     struct exp_models models;
+    unsigned algos;
     struct exp_judge_report report;
     struct exp_forecast forecast;
     struct exp_tasks_counts replayed;
@@ -40,6 +41,10 @@ static int prepare(void *session)
 
     err = err ? err : exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
     s->setup.packs_filters = o->packs_filters != 0;
+    err = err ? err : exp_variants_select(&s->algos, &s->why);
+    err =
+        err ? err
+            : exp_replay_settle_sampling(&s->setup, o->sample, s->models.model, s->models.n, s->algos, false, &s->why);
     err = err ? err : exp_setup_init(&s->setup, o->ukr, o->core, &s->why);
     if (err)
         return err;
@@ -62,10 +67,8 @@ static int with_plan(struct session *s, size_t model, struct exp_progress *progr
                      int (*then)(struct session *s, struct exp_experiment *e, struct exp_progress *progress))
 {
     struct exp_experiment e;
-    unsigned algos;
-    int err = exp_variants_select(&algos, &s->why);
+    int err = exp_experiment_plan(&e, &s->setup, &s->models.model[model], s->algos, &s->why);
 
-    err = err ? err : exp_experiment_plan(&e, &s->setup, &s->models.model[model], algos, &s->why);
     if (err)
         return err;
     err = then(s, &e, progress);
@@ -226,8 +229,9 @@ static void release(void *session)
 #define OPTIONS struct options
 
 static const struct exp_option options[] = {
-    EXP_MODELS_OPTIONS,     EXP_MACHINE_OPTION, EXP_CACHE_OPTION, EXP_KERNEL_OPTIONS,
-    EXP_REPLAY_JOBS_OPTION, EXP_STORE_OPTION,   EXP_MORE_OPTION,  EXP_RESULTS_OPTIONS("<machine>/judgement"),
+    EXP_MODELS_OPTIONS, EXP_MACHINE_OPTION, EXP_CACHE_OPTION,
+    EXP_SAMPLE_OPTION,  EXP_KERNEL_OPTIONS, EXP_REPLAY_JOBS_OPTION,
+    EXP_STORE_OPTION,   EXP_MORE_OPTION,    EXP_RESULTS_OPTIONS("<machine>/judgement"),
     EXP_OPTIONS_END,
 };
 

@@ -131,23 +131,18 @@ static int prepare_job(struct exp_run_session *s)
     return exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
 }
 
-/*
- * Chooses between exact and sampled replays, and classes of misses or none. Model and machine alone decide: every computer
- * chooses alike.
- */
+/* Chooses between exact and sampled replays, and classes of misses or none. */
 static int settle_sampling(struct exp_run_session *s)
 {
     const struct exp_run_options *o = &s->options;
-    struct exp_sampling *how = &s->setup.sampling;
-    int err = exp_sampling_read(how, o->sample, &s->why);
+    const struct exp_sampling *how = &s->setup.sampling;
+    int err =
+        exp_replay_settle_sampling(&s->setup, o->sample, &s->model, 1, s->algos, o->classes == CLASSES_3C, &s->why);
 
     if (!err && how->mode == EXP_SAMPLING_ALWAYS && o->classes == CLASSES_3C)
         return exp_fail(&s->why, -EINVAL,
                         "CLASSES=3c needs every access, and SAMPLE=%s leaves accesses out: use SAMPLE=exact",
                         o->sample);
-    if (how->mode == EXP_SAMPLING_AUTO &&
-        (o->classes == CLASSES_3C || !exp_replay_is_long(&s->setup.machine, &s->model, s->algos)))
-        how->mode = EXP_SAMPLING_EXACT;
     s->setup.classifies_misses =
         o->classes == CLASSES_3C || (o->classes == CLASSES_AUTO && how->mode == EXP_SAMPLING_EXACT);
     return err;
@@ -621,11 +616,7 @@ static const struct exp_option options[] = {
              "(default): "
              "3c, unless the replay is sampled",
              classes, CLASSES_AUTO, "auto", "3c", "machine"),
-    EXP_TEXT(
-        "SAMPLE",
-        "replay of all accesses: exact; or of a sample, with 95 % intervals: 1%, the wanted half width of cycles; or "
-        "auto (default): a sample where a machine with prefetchers or TLBs would need more than 20 s of CPU time",
-        sample, "auto"),
+    EXP_SAMPLE_OPTION,
     EXP_TUNE_OPTIONS,
     EXP_WORD("ADVICE",
              "advice.json, what to change in each layer: 0: nothing; known (default): among the simulated algorithms; "

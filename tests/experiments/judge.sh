@@ -16,6 +16,9 @@ refuses "CACHE" CACHE=tepid
 refuses "f32_1x1" UKR=f32_1x1
 refuses "'avx1024'" UKR=avx1024
 refuses "Z80" CORE=Z80
+for sample in 0 200% x; do
+    refuses "SAMPLE=$sample" "SAMPLE=$sample"
+done
 refuses "unknown option 'REPS=3'; " REPS=3
 refuses "results" MODEL=tests/data/three.csv MACHINE=toy RESULTS=/dev/null/results
 
@@ -128,6 +131,31 @@ run power10 resnet18 LAYERS='conv0'
 dir=$dir,conv0
 check "some layers leave the results of all" [ "$(grep -cv '^#' "$dir/layers.csv") $(grep -cv '^#' "${dir%,*}/layers.csv")" = "2 $(($(wc -l <experiments/models/resnet18.csv)))" ]
 check "but not beside some of the layers" [ -z "$(cell models.csv paper_speedup 1)" ]
+
+# Samples: intervals hold the exact counts, a run repeats bit by bit, and the verdict says what is a sample.
+sed -n 2p tests/data/three.csv >"$work/long.csv"
+echo 'conv,64,56,56,96,3,3,1,1,1,1,1,1,1,1,1' >>"$work/long.csv"
+sed -n 3p tests/data/three.csv >>"$work/long.csv"
+dir=$work/results/zen3/judgement/long
+run zen3 "$work/long.csv" STORE=no SAMPLE=exact
+cp "$dir/layers.csv" "$work/exact.csv"
+check "exact counts have no intervals" [ "$(cell layers.csv is_eq6_cycles_pm 1)" = 0 ]
+check "exact counts are no samples" bash -c "! grep -q samples '$dir/verdict.txt'"
+run zen3 "$work/long.csv" STORE=no SAMPLE=0.1%
+check "short layers are exact, and the run says so: $(cat "$work/err")" grep -q 'replays are exact: too short' "$work/err"
+check "an interval that is not reached is named" grep -q 'the widest is that of conv, .*: +- [0-9.]* % ' "$work/err"
+check "the verdict says that replays are samples" grep -q '^ *samples  *the replays are samples' "$dir/verdict.txt"
+cp "$dir/layers.csv" "$work/sampled.csv"
+run zen3 "$work/long.csv" STORE=no SAMPLE=0.1%
+check "samples repeat bit by bit" cmp -s <(csv_rows "$dir/layers.csv") <(csv_rows "$work/sampled.csv")
+dir=$work
+for column in is_l1_l2_lines ws_l2_l3_lines ws_l3_memory_lines is_eq6_cycles ws_eq6_cycles; do
+    check "$column: the interval holds the exact count" awk -v e="$(cell exact.csv $column 1)" \
+        -v s="$(cell sampled.csv $column 1)" -v pm="$(cell sampled.csv ${column}_pm 1)" \
+        'BEGIN { exit !(pm > 0 && s - e <= pm && e - s <= pm) }'
+    check "$column of a short layer is exact" [ "$(cell exact.csv $column 2) 0" = \
+        "$(cell sampled.csv $column 2) $(cell sampled.csv ${column}_pm 2)" ]
+done
 
 # The verdict names its models.
 cp tests/data/three.csv "$work/other.csv"

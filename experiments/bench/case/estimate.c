@@ -279,6 +279,15 @@ double exp_load_misses(const struct sim_stats *s, const struct sim_cell *cell, s
     return (double)cell->level[exp_named_level(s, name)].load_misses;
 }
 
+double exp_lines_beyond(size_t n_levels, const struct sim_cell *cell, size_t name)
+{
+    const size_t next = level_of(n_levels, name) + 1;
+
+    if (next == n_levels)
+        return (double)(cell->memory_read_lines + cell->memory_written_lines);
+    return (double)(cell->level[next].reads + cell->level[next].writes + cell->level[next].clean_fills);
+}
+
 bool exp_misses_are_few(double percent, double other_percent)
 {
     return percent < EXP_FEW_PERCENT && other_percent < EXP_FEW_PERCENT;

@@ -107,6 +107,9 @@ void exp_border_name(const struct sim_machine *m, size_t name, char *text, size_
 double exp_load_misses(const struct sim_stats *s, const struct sim_cell *cell, size_t name);
 double exp_loads_served(const struct sim_stats *s, const struct sim_cell *cell, size_t source);
 
+/* Counts the lines that cross the border beyond a named level, both ways. */
+double exp_lines_beyond(size_t n_levels, const struct sim_cell *cell, size_t name);
+
 /*
  * Tells whether too few loads miss for a meaningful quotient of misses: less than EXP_FEW_PERCENT of the loads on
  * either side.

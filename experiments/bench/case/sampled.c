@@ -22,6 +22,9 @@ const char *exp_sampled_name(enum exp_sampled q)
         [EXP_SAMPLED_MEMORY_READ] = "lines from memory",
         [EXP_SAMPLED_MEMORY_WRITTEN] = "lines to memory",
         [EXP_SAMPLED_DTLB_MISSES] = "L1 DTLB misses",
+        [EXP_SAMPLED_L1_BORDER] = "lines between L1 and L2",
+        [EXP_SAMPLED_L2_BORDER] = "lines between L2 and L3",
+        [EXP_SAMPLED_EQ6] = "cycles of Eq. 6",
     };
 
     assert(q < EXP_N_SAMPLED);

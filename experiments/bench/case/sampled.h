@@ -18,6 +18,9 @@ enum exp_sampled {
     EXP_SAMPLED_MEMORY_READ,
     EXP_SAMPLED_MEMORY_WRITTEN,
     EXP_SAMPLED_DTLB_MISSES,
+    EXP_SAMPLED_L1_BORDER, /* lines that cross the border beyond the first level, both ways */
+    EXP_SAMPLED_L2_BORDER,
+    EXP_SAMPLED_EQ6, /* cycles of SConv's Eq. 6 with simulated loads */
     EXP_N_SAMPLED,
 };
 

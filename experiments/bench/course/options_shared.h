@@ -99,6 +99,13 @@
              "with what the layer before left, its output as input",                                                   \
              cache, 0, "cold", "warm", "network")
 
+#define EXP_SAMPLE_OPTION                                                                                              \
+    EXP_TEXT("SAMPLE",                                                                                                 \
+             "replay of all accesses: exact; or of a sample, with 95 % intervals: 1%, the wanted half width of "       \
+             "cycles; or auto (default): a sample where a machine with prefetchers or TLBs would need more than 20 s " \
+             "of CPU time",                                                                                            \
+             sample, "auto")
+
 #define EXP_TIMING_OPTION EXP_WORD("TIMING", "0 = replay only, nothing is run", timing, 1, "0", "1")
 
 #define EXP_CLOCK_OPTION                                                                                               \

@@ -474,6 +474,45 @@ int exp_replay_all(struct exp_experiment *e, enum exp_cache_state cache, unsigne
 
 /* ---- as the options ask ---- */
 
+/* Returns half of the interval of cycles over the cycles; without cycles, of lines into the first level. */
+static double width_of(const struct exp_experiment *e, const struct exp_case *c)
+{
+    double of[EXP_N_SAMPLED];
+    enum exp_sampled q;
+
+    exp_replay_quantities(of, &e->setup->machine, &c->simulated, true);
+    q = of[EXP_SAMPLED_CYCLES] > 0 ? EXP_SAMPLED_CYCLES : EXP_SAMPLED_L1_LINES;
+    return of[q] > 0 ? c->simulated.pm[q] / of[q] : 0;
+}
+
+/* Says what the user asked for and did not get: samples of short replays, and narrow intervals. */
+static void say_missed(const struct exp_experiment *e, struct exp_progress *progress)
+{
+    const double target = e->setup->sampling.target;
+    size_t n = 0, n_exact = 0, n_wide = 0;
+    const struct exp_case *widest = NULL;
+
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_case *c = &e->cases[i];
+
+        if (c->simulated.why)
+            continue;
+        n++;
+        n_exact += c->simulated.share == 1;
+        n_wide += width_of(e, c) > target;
+        widest = !widest || width_of(e, c) > width_of(e, widest) ? c : widest;
+    }
+    if (n_exact)
+        exp_progress_note(progress, "%zu of %zu replays are exact: too short for a sample", n_exact, n);
+    if (n_wide)
+        exp_progress_note(
+            progress,
+            "%zu of %zu intervals are wider than the wanted %g %%; the widest is that of %s, %s: +- %.2g %% "
+            "of %s",
+            n_wide, n, 100 * target, widest->layer->name, widest->algo->name, 100 * width_of(e, widest),
+            sim_clock_why_not(&e->setup->machine) ? "lines into the first level" : "cycles");
+}
+
 int exp_replay_as_asked(struct exp_experiment *e, const struct exp_replay_asked *asked, struct exp_progress *progress,
                         struct exp_tasks_counts *counts, struct exp_why *why)
 {
@@ -493,6 +532,8 @@ int exp_replay_as_asked(struct exp_experiment *e, const struct exp_replay_asked 
     exp_store_close(b.store);
     counts->n_tasks += now.n_tasks;
     counts->n_stored += now.n_stored;
+    if (!err && e->setup->sampling.mode == EXP_SAMPLING_ALWAYS)
+        say_missed(e, progress);
     return err;
 }
 

@@ -117,14 +117,30 @@ double exp_replay_mac_seconds(const struct exp_setup *s)
                                               : plain_seconds;
 }
 
-bool exp_replay_is_long(const struct sim_machine *m, const struct exp_model *model, unsigned algos)
+static double macs_of(const struct exp_model *model)
 {
-    static const double long_seconds = 20;
     double macs = 0;
 
     for (size_t l = 0; l < model->n_layers; l++)
         macs += conv_macs(&model->layer[l].problem);
-    return !sim_machine_is_plain(m) && full_seconds * macs * __builtin_popcount(algos) > long_seconds;
+    return macs;
+}
+
+int exp_replay_settle_sampling(struct exp_setup *s, const char *text, const struct exp_model *model, size_t n_models,
+                               unsigned algos, bool needs_all, struct exp_why *why)
+{
+    static const double long_seconds = 20;
+    const int err = exp_sampling_read(&s->sampling, text, why);
+    double macs = 0;
+
+    if (err || s->sampling.mode != EXP_SAMPLING_AUTO)
+        return err;
+    for (size_t i = 0; i < n_models; i++)
+        macs += macs_of(&model[i]);
+    if (needs_all || sim_machine_is_plain(&s->machine) ||
+        full_seconds * macs * __builtin_popcount(algos) <= long_seconds)
+        s->sampling.mode = EXP_SAMPLING_EXACT;
+    return 0;
 }
 
 bool exp_replay_is_worth_keeping(const struct exp_setup *s)

@@ -119,10 +119,12 @@ void exp_replay_say_kept(const char *store, const struct exp_tasks_counts *count
 double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer);
 
 /*
- * Tells whether the exact replay of a model needs so much time that a sample pays: more than 20 s of a usual computer's CPU
- * time, on a machine with more than caches.
+ * Reads SAMPLE= into the setup's sampling. Where auto asks for a sample, the exact replay of the models must need much
+ * time: more than 20 s of a usual computer's CPU time, on a machine with more than caches. Model and machine alone decide:
+ * every computer chooses alike. needs_all: every access is needed. Returns 0, or -EINVAL with a line in why.
  */
-bool exp_replay_is_long(const struct sim_machine *m, const struct exp_model *model, unsigned algos);
+int exp_replay_settle_sampling(struct exp_setup *s, const char *text, const struct exp_model *model, size_t n_models,
+                               unsigned algos, bool needs_all, struct exp_why *why);
 
 /* Estimates the seconds of one multiply-add in the machine's simulation on one thread of a usual computer. */
 double exp_replay_mac_seconds(const struct exp_setup *s);

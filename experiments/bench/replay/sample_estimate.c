@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/bench/case/estimate.h"
+#include "sim/analysis/estimate.h"
+
 enum { TAGS = SIM_USUAL_TAGS, CELL_COUNTS = sizeof(struct sim_cell) / sizeof(uint64_t) };
 
 /*
@@ -16,11 +19,19 @@ enum { TAGS = SIM_USUAL_TAGS, CELL_COUNTS = sizeof(struct sim_cell) / sizeof(uin
 static const struct {
     double wanted, bias;
 } quality[EXP_N_SAMPLED] = {
-    [EXP_SAMPLED_CYCLES] = { 1, 0.005 },         [EXP_SAMPLED_L1_LINES] = { 1, 0.002 },
-    [EXP_SAMPLED_DEMAND] = { 3, 0.01 },          [EXP_SAMPLED_L1_MISSES] = { 3, 0.01 },
-    [EXP_SAMPLED_L2_LINES] = { 0, 0.05 },        [EXP_SAMPLED_L2_MISSES] = { 0, 0.05 },
-    [EXP_SAMPLED_L3_MISSES] = { 0, 0.1 },        [EXP_SAMPLED_MEMORY_READ] = { 0, 0.002 },
-    [EXP_SAMPLED_MEMORY_WRITTEN] = { 0, 0.005 }, [EXP_SAMPLED_DTLB_MISSES] = { 0, 0.005 },
+    [EXP_SAMPLED_CYCLES] = { 1, 0.005 },
+    [EXP_SAMPLED_L1_LINES] = { 1, 0.002 },
+    [EXP_SAMPLED_DEMAND] = { 3, 0.01 },
+    [EXP_SAMPLED_L1_MISSES] = { 3, 0.01 },
+    [EXP_SAMPLED_L2_LINES] = { 0, 0.05 },
+    [EXP_SAMPLED_L2_MISSES] = { 0, 0.05 },
+    [EXP_SAMPLED_L3_MISSES] = { 0, 0.1 },
+    [EXP_SAMPLED_MEMORY_READ] = { 0, 0.002 },
+    [EXP_SAMPLED_MEMORY_WRITTEN] = { 0, 0.005 },
+    [EXP_SAMPLED_DTLB_MISSES] = { 0, 0.005 },
+    [EXP_SAMPLED_L1_BORDER] = { 0, 0.005 },
+    [EXP_SAMPLED_L2_BORDER] = { 0, 0.05 },
+    [EXP_SAMPLED_EQ6] = { 0, 0.02 },
 };
 
 /* Intervals of rare events are wanted as for this share of the loads. */
@@ -58,6 +69,7 @@ void exp_sample_quantities(double of[EXP_N_SAMPLED], const struct sim_machine *m
                            double cycles)
 {
     const size_t last = m->n_levels - 1, second = last ? 1 : 0;
+    struct sim_estimate estimate;
 
     of[EXP_SAMPLED_CYCLES] = cycles;
     of[EXP_SAMPLED_L1_LINES] = (double)sum->level[0].lines_in;
@@ -69,6 +81,10 @@ void exp_sample_quantities(double of[EXP_N_SAMPLED], const struct sim_machine *m
     of[EXP_SAMPLED_MEMORY_READ] = (double)sum->memory_read_lines;
     of[EXP_SAMPLED_MEMORY_WRITTEN] = (double)sum->memory_written_lines;
     of[EXP_SAMPLED_DTLB_MISSES] = (double)sum->tlb[0].misses;
+    of[EXP_SAMPLED_L1_BORDER] = exp_lines_beyond(m->n_levels, sum, 0);
+    of[EXP_SAMPLED_L2_BORDER] = exp_lines_beyond(m->n_levels, sum, 1);
+    sim_estimate(&estimate, m, sum);
+    of[EXP_SAMPLED_EQ6] = estimate.sconv_eq6_cycles;
 }
 
 void exp_replay_quantities(double of[EXP_N_SAMPLED], const struct sim_machine *m, const struct exp_simulated *s,

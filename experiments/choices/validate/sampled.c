@@ -33,7 +33,8 @@ static const double wanted_percent[EXP_N_SAMPLED] = {
     [EXP_SAMPLED_CYCLES] = 1,      [EXP_SAMPLED_L1_LINES] = 1,      [EXP_SAMPLED_DEMAND] = 3,
     [EXP_SAMPLED_L1_MISSES] = 3,   [EXP_SAMPLED_L2_LINES] = 10,     [EXP_SAMPLED_L2_MISSES] = 10,
     [EXP_SAMPLED_L3_MISSES] = 10,  [EXP_SAMPLED_MEMORY_READ] = 0.5, [EXP_SAMPLED_MEMORY_WRITTEN] = 0.5,
-    [EXP_SAMPLED_DTLB_MISSES] = 2,
+    [EXP_SAMPLED_DTLB_MISSES] = 2, [EXP_SAMPLED_L1_BORDER] = 1,     [EXP_SAMPLED_L2_BORDER] = 10,
+    [EXP_SAMPLED_EQ6] = 3,
 };
 
 static void add_view(struct exp_validate_samples *s, const struct exp_experiment *e, const struct exp_case *c,
