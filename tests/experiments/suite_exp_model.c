@@ -30,6 +30,8 @@ static const char *experiments_dir(void)
     return dir;
 }
 
+#define CONVBENCH "ID,NI,CI,HI,WI,NO,DO,HO,WO,HK,WK,HPTOP,HPBOTTOM,WPLEFT,WPRIGHT,HS,WS,HD,WD,GROUP,BIAS\n"
+#define HUGE_ROW "8,1,4294967296,4294967296,4294967296,1,1,4294967296,4294967296,1,1,0,0,0,0,1,1,1,1,1,1\n"
 #define SMALLEST "in_c,in_h,in_w,out_c,k_h,k_w"
 
 struct expected_model {
@@ -192,7 +194,13 @@ static const struct bad_table bad_tables[] = {
     { SMALLEST ",stride\n1,8,8,1,3,3,0\n", -EINVAL, "t.csv:2: stride, '0' must be at least 1" },
     { SMALLEST "\n4,8,8,1,9,3\n", -EINVAL, "t.csv:2: layer 'without a name', " },
     { "CI,HI,WI,DO,HO,WO,HK,WK\n1,8,8,1,7,6,3,3\n", -EINVAL,
-      "t.csv:2: layer 'without a name', the output is said to be otherwise than 6x6" },
+      "t.csv:2: layer 'without a name', the output is said to be 7x6, but its sizes make 6x6" },
+    { CONVBENCH "9,1,4,8,9,1,6,4,9,3,3,0,1,1,1,2,1,1,1,2,6\n7,1,4,8,9,1,6,9,8,3,3,0,1,1,1,2,1,1,1,2,6\n", -EINVAL,
+      "t.csv:3: layer 't_7', the output is said to be 9x8, but its sizes make 4x9" },
+    { CONVBENCH "7,1,4,8,9,2,6,4,9,3,3,0,1,1,1,2,1,1,1,2,6\n", -EINVAL, "t.csv:2: NI is 1, but NO is 2" },
+    { CONVBENCH "7,1,4,8,9,1,6,4,9,3,3,0,1,1,1,2,1,1,1,3,6\n", -EINVAL, "t.csv:2: layer 't_7', " },
+    { "ID,CI,HI,WI,DO,HO,WO,HK,WK\n1,1,8,8,1,6,6,3,3\n", -EINVAL, "t.csv:1: column missing, 'NI'" },
+    { CONVBENCH HUGE_ROW, -EINVAL, "t.csv: no layer that memory holds" },
     { "\"in_c;in_h\"\n1\n", -EINVAL, "t.csv:1: columns are separated by commas, is ';' a separator here?" },
     { HEADER ",in_c\n", -EINVAL, "t.csv:1: column named twice, 'in_c'" },
     { HEADER "\n", -EINVAL, "t.csv: no layers, only a header" },
@@ -275,9 +283,7 @@ static const struct few {
       "in_c=4 in_h=8 in_w=8 out_c=4 k_h=3 k_w=5 stride_h=2 stride_w=2 pad_top=1 pad_left=2 pad_bottom=1 pad_right=2 "
       "group=4 "
       "dilation_h=1 dilation_w=1" },
-    { "ID,NI,CI,HI,WI,NO,DO,HO,WO,HK,WK,HPTOP,HPBOTTOM,WPLEFT,WPRIGHT,HS,WS,HD,WD,GROUP,BIAS\n"
-      "7,1,4,8,9,1,6,4,9,3,3,0,1,1,1,2,1,1,1,2,6\n",
-      "01_4x8x9_6_3x3_s2x1",
+    { CONVBENCH "7,1,4,8,9,1,6,4,9,3,3,0,1,1,1,2,1,1,1,2,6\n", "t_7",
       "in_c=4 in_h=8 in_w=9 out_c=6 k_h=3 k_w=3 stride_h=2 stride_w=1 pad_top=0 pad_left=1 pad_bottom=1 pad_right=1 "
       "group=2 "
       "dilation_h=1 dilation_w=1" },
@@ -305,6 +311,20 @@ static void test_few_columns(void)
         free(text);
         exp_model_release(&m);
     }
+}
+
+/* A shape of ConvBench that no memory holds is left out, and listed with its line. */
+static void test_huge_row(void)
+{
+    struct exp_model m;
+    struct exp_why why;
+
+    CU_ASSERT_EQUAL_FATAL(read_text(&m, CONVBENCH HUGE_ROW "7,1,4,8,9,1,6,4,9,3,3,0,1,1,1,2,1,1,1,2,6\n", &why), 0);
+    CU_ASSERT_EQUAL(m.n_layers, 1);
+    CU_ASSERT_STRING_EQUAL(m.layer[0].name, "t_7");
+    CU_ASSERT_EQUAL(m.n_skipped, 1);
+    CU_ASSERT_EQUAL(m.skipped[0].line[0], 2);
+    exp_model_release(&m);
 }
 
 /* Layers with equal names get distinct names, whatever names are in use, and a note names both. */
@@ -655,6 +675,7 @@ static const struct test_case cases[] = {
     { "each wrong table is refused with file, line, column and value", test_bad_tables },
     { "batch is optional and other columns are ignored", test_optional_columns },
     { "a few columns are enough, and some stand for both directions", test_few_columns },
+    { "a shape of ConvBench that no memory holds is left out", test_huge_row },
     { "layers of one name are told apart", test_namesakes },
     { "layers are chosen by shell patterns", test_filter },
     { "chosen layers keep their place in the model", test_filter_keeps_index },

@@ -20,6 +20,13 @@
 #define NETWORK ".onnx"
 #define LOG ".log"
 
+static bool is_folder(const char *path)
+{
+    struct stat status;
+
+    return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
 static const char *const suffixes[] = { SUFFIX, ".txt", LOG, NETWORK };
 
 /* Finds the ending that marks a name as a file's name, or NULL. */
@@ -111,14 +118,66 @@ static int read_network(struct exp_model *m, const struct exp_model_ask *ask, st
     return err ? err : check_any(m, why);
 }
 
+/* Returns the length of a path without slashes behind the last name. */
+static size_t path_length(const char *path)
+{
+    size_t length = strlen(path);
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    return length;
+}
+
+/* Moves the layers of a part, and all notes on the reading of the part, to the end of a model. */
+static void append_part(struct exp_model *m, struct exp_model *part)
+{
+    m->layer = exp_resize(m->layer, m->n_layers + part->n_layers, sizeof *m->layer);
+    for (size_t i = 0; i < part->n_layers; i++) {
+        m->layer[m->n_layers++] = part->layer[i];
+        m->layer[m->n_layers - 1].index = (unsigned)m->n_layers;
+    }
+    part->n_layers = 0;
+    for (struct exp_skipped *s = part->skipped; s < part->skipped + part->n_skipped; s++) {
+        *(struct exp_skipped *)exp_append(&m->skipped, &m->n_skipped, sizeof *s) = *s;
+        *s = (struct exp_skipped){ 0 };
+    }
+    if (part->notes)
+        exp_model_note(m, "%s: %.*s", exp_last_part(part->path), (int)strcspn(part->notes, "\n"), part->notes);
+}
+
+/* Reads all tables of a folder as one model, in the order of their names. */
+static int read_folder(struct exp_model *m, const char *path, struct exp_why *why)
+{
+    char *tables = exp_format("%s/*" SUFFIX, path);
+    glob_t g = { 0 };
+    int err = 0;
+
+    glob(tables, GLOB_NOESCAPE, NULL, &g);
+    if (!g.gl_pathc)
+        err = exp_fail(why, -ENOENT, "there is no layer table, *" SUFFIX ", in the folder '%s'", path);
+    for (size_t i = 0; i < g.gl_pathc && !err; i++) {
+        struct exp_model part = { .name = model_name(g.gl_pathv[i]), .path = exp_copy_text(g.gl_pathv[i]) };
+
+        err = read_text_file(&part, g.gl_pathv[i], why);
+        if (!err)
+            append_part(m, &part);
+        exp_model_release(&part);
+    }
+    globfree(&g);
+    free(tables);
+    return err ? err : exp_model_check_size(m, why);
+}
+
 static int read_file(struct exp_model *m, const char *path, const struct exp_model_ask *ask, struct exp_why *why)
 {
     int err;
 
     *m = (struct exp_model){ 0 };
-    m->name = model_name(path);
-    m->path = exp_copy_text(path);
-    err = exp_name_ends_in(path, NETWORK) ? read_network(m, ask, why) : read_text_file(m, path, why);
+    m->path = exp_format("%.*s", (int)path_length(path), path);
+    m->name = model_name(m->path);
+    err = is_folder(path)                   ? read_folder(m, m->path, why)
+          : exp_name_ends_in(path, NETWORK) ? read_network(m, ask, why)
+                                            : read_text_file(m, path, why);
     if (err)
         exp_model_release(m);
     else
@@ -200,8 +259,9 @@ static int say_unknown(const char *experiments_dir, const char *which, struct ex
     struct stat status;
 
     exp_names_unknown(&(struct exp_names){ "model", folder, SUFFIX, "", paths }, which, why);
-    if (!stat(which, &status) && S_ISREG(status.st_mode))
-        exp_fail(why, 0, "unknown model '%s'; there is a file called so: MODEL=./%s", which, which);
+    if (!stat(which, &status) && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+        exp_fail(why, 0, "unknown model '%s'; there is a %s called so: MODEL=./%s", which,
+                 S_ISREG(status.st_mode) ? "file" : "folder", which);
     if (!strpbrk(which, "*?[\\{")) {
         char *elsewhere = exp_format("*/%s%s", which, SUFFIX);
 

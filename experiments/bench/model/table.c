@@ -16,7 +16,7 @@ enum { MOST_FIELDS = 4, N_SIZES = sizeof(struct conv_problem) / sizeof(size_t) }
 
 /*
  * Columns with names other than a field's: each sets several fields to a common value, or is a second name of a field.
- * The names from NI on are ConvBench's; HO and WO, the output size, are only checked.
+ * The names from NI on are ConvBench's; HO and WO, the output size, are only checked, and so is NO, the images.
  */
 static const struct meaning {
     const char *name;
@@ -43,6 +43,7 @@ static const struct meaning {
     TWO("pad_w", pad_left, pad_right),
     { "pad", 4, { FIELD_OF(pad_top), FIELD_OF(pad_left), FIELD_OF(pad_bottom), FIELD_OF(pad_right) } },
     ONE("NI", n),
+    ONE("NO", n),
     ONE("CI", c),
     ONE("HI", h),
     ONE("WI", w),
@@ -76,6 +77,7 @@ static const size_t no_column = SIZE_MAX;
 /* The columns of a table, for the name and for each meaning; and whether a column sets a field. */
 struct columns {
     size_t name, of[N_MEANINGS];
+    size_t id; /* of ConvBench's own tables, whose rows have numbers for names; no_column: another table */
     bool says[N_SIZES];
 };
 
@@ -151,9 +153,26 @@ static void note_unread(struct exp_model *m, const struct exp_table *t, const st
         exp_model_note(m, "columns that are not read:%s", text);
 }
 
+/* Requires all columns of ConvBench in a table with ConvBench's numbers: a missing column is no wish for a default. */
+static int check_convbench(const struct columns *c, const struct exp_table *t, struct exp_why *why)
+{
+    for (size_t i = CONV_N_FIELDS; i < N_MEANINGS && c->id != no_column; i++) {
+        const char *name = meaning(i).name;
+        size_t ignored;
+
+        if (isupper((unsigned char)*name) && exp_table_column(t, name, &ignored, why))
+            return -EINVAL;
+    }
+    return 0;
+}
+
 static int find_columns(struct columns *c, const struct exp_table *t, struct exp_why *why)
 {
-    *c = (struct columns){ .name = find(t, "name") };
+    *c = (struct columns){ .name = find(t, "name"), .id = no_column };
+    if (c->name == no_column && find(t, "CI") != no_column)
+        c->id = find(t, "ID");
+    if (check_convbench(c, t, why))
+        return -EINVAL;
     for (size_t i = 0; i < N_MEANINGS; i++) {
         const struct meaning m = meaning(i);
 
@@ -240,8 +259,10 @@ static int read_problem(struct conv_problem *p, const struct exp_table *t, const
         return exp_fail(why, err, "%s:%u: layer '%.60s', %s", t->path, t->line[row], name, reason);
     if ((from[FIELD_OF(p)] != no_column && size[FIELD_OF(p)] != p->p) ||
         (from[FIELD_OF(q)] != no_column && size[FIELD_OF(q)] != p->q))
-        return exp_fail(why, -EINVAL, "%s:%u: layer '%.60s', the output is said to be otherwise than %zux%zu", t->path,
-                        t->line[row], name, p->p, p->q);
+        return exp_fail(why, -EINVAL,
+                        "%s:%u: layer '%.60s', the output is said to be %zux%zu, but its sizes make %zux%zu", t->path,
+                        t->line[row], name, from[FIELD_OF(p)] == no_column ? p->p : size[FIELD_OF(p)],
+                        from[FIELD_OF(q)] == no_column ? p->q : size[FIELD_OF(q)], p->p, p->q);
     return 0;
 }
 
@@ -257,19 +278,32 @@ static int check_name(const struct exp_table *t, size_t row, const char *name, s
     return 0;
 }
 
-static int read_layer(struct exp_layer *l, const struct exp_table *t, const struct columns *c, size_t row,
+/* Returns a row's name, from malloc; NULL: the table has no names. A row of ConvBench has the name of file and number. */
+static char *name_of(const struct exp_model *m, const struct exp_table *t, const struct columns *c, size_t row)
+{
+    if (c->name != no_column)
+        return exp_copy_text(exp_table_string(t, row, c->name));
+    return c->id == no_column ? NULL : exp_format("%s_%s", m->name, exp_table_string(t, row, c->id));
+}
+
+/* Appends a row's layer. A shape of ConvBench that no memory holds is left out, and noted. */
+static int read_layer(struct exp_model *m, const struct exp_table *t, const struct columns *c, size_t row,
                       struct exp_why *why)
 {
-    const char *name = c->name == no_column ? NULL : exp_table_string(t, row, c->name);
+    struct exp_layer l = { .line = t->line[row], .index = (unsigned)row + 1 };
+    char *name = name_of(m, t, c, row);
     int err = name ? check_name(t, row, name, why) : 0;
 
-    err = err ? err : read_problem(&l->problem, t, c, row, name ? name : "without a name", why);
-    if (err)
-        return err;
-    l->line = t->line[row];
-    l->index = (unsigned)row + 1;
-    l->name = name ? exp_copy_text(name) : exp_shape_name(row + 1, &l->problem);
-    return 0;
+    err = err ? err : read_problem(&l.problem, t, c, row, name ? name : "without a name", why);
+    if (!err) {
+        l.name = name ? name : exp_shape_name(row + 1, &l.problem);
+        m->layer[m->n_layers++] = l;
+        return 0;
+    }
+    free(name);
+    if (err == -EOVERFLOW && c->id != no_column)
+        return exp_model_skip(m, (struct exp_model_place){ t->path, l.line }, "shapes of more bytes than memory has");
+    return err;
 }
 
 int exp_layer_table_read(struct exp_model *m, const struct exp_table *t, struct exp_why *why)
@@ -282,8 +316,10 @@ int exp_layer_table_read(struct exp_model *m, const struct exp_table *t, struct 
     if (!t->n_rows)
         return exp_fail(why, -EINVAL, "%s: no layers, only a header", t->path);
     m->layer = exp_new(t->n_rows, sizeof *m->layer);
-    for (m->n_layers = 0; m->n_layers < t->n_rows && !err; m->n_layers++)
-        err = read_layer(&m->layer[m->n_layers], t, &columns, m->n_layers, why);
+    for (size_t row = 0; row < t->n_rows && !err; row++)
+        err = read_layer(m, t, &columns, row, why);
+    if (!err && !m->n_layers)
+        return exp_fail(why, -EINVAL, "%s: no layer that memory holds", t->path);
     if (!err)
         note_unread(m, t, &columns);
     return err;
