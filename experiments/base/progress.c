@@ -257,6 +257,8 @@ void exp_progress_begin(struct exp_progress *p, enum exp_work work, const char *
     bool is_other;
 
     assert(work < EXP_N_WORKS);
+    if (!p)
+        return;
     pthread_mutex_lock(&p->lock);
     count_time(p);
     is_other = work != p->current;
@@ -270,6 +272,8 @@ void exp_progress_begin(struct exp_progress *p, enum exp_work work, const char *
 void exp_progress_step(struct exp_progress *p, enum exp_work work, double seconds)
 {
     assert(work < EXP_N_WORKS);
+    if (!p)
+        return;
     pthread_mutex_lock(&p->lock);
     p->work[work].done += seconds;
     print_due(p, false);
@@ -279,6 +283,8 @@ void exp_progress_step(struct exp_progress *p, enum exp_work work, double second
 void exp_progress_drop(struct exp_progress *p, enum exp_work work, double seconds)
 {
     assert(work < EXP_N_WORKS);
+    if (!p)
+        return;
     pthread_mutex_lock(&p->lock);
     p->work[work].announced -= seconds;
     pthread_mutex_unlock(&p->lock);

@@ -389,6 +389,8 @@ static int do_tasks(const struct course *c)
     tasks = c->question->jobs->tasks(c->session);
     if (is_launched(c))
         err = launch(c, &tasks, seconds[tasks.work]);
+    if (!err && c->question->jobs->first)
+        err = c->question->jobs->first(c->session);
     if (!err)
         err = run_tasks(c, &tasks);
     exp_progress_free(crew->progress);

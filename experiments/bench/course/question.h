@@ -48,9 +48,10 @@ struct exp_question_jobs {
     const char *needs; /* resources that each job asks the cluster for: "--exclusive"; "" */
     bool has_threads;  /* JOBS is the number of threads; else the work has one thread */
 
-    /* The course does the tasks, here or in jobs, after `work`. All four are NULL where a job does the whole run. */
+    /* The course does the tasks, here or in jobs, after `work`. All are NULL where a job does the whole run. */
     const char *doing, *results;                                        /* "simulating", "simulations" */
     void (*announce)(const void *session, double seconds[EXP_N_WORKS]); /* of the share */
+    int (*first)(void *session); /* work before the tasks, with the crew's store, such as times; NULL: none */
     struct exp_tasks (*tasks)(void *session);
 };
 

@@ -23,21 +23,36 @@ static double ratio_of(const struct value was[N_MEASURES], const struct value be
                 was[M_waiting_cycles].number / becomes[M_waiting_cycles].number);
 }
 
+const struct exp_advice_cause *exp_advice_find_cause(const double *was, const double *becomes, bool is_alone,
+                                                     double *saved)
+{
+    const struct exp_advice_cause *cause = NULL;
+
+    assert(was && becomes && saved);
+    *saved = -(double)INFINITY;
+    for (size_t i = 0; i < exp_advice_n_causes(); i++) {
+        if (exp_advice_cause_at(i)->is_alone != is_alone || !(was[i] - becomes[i] > *saved))
+            continue;
+        *saved = was[i] - becomes[i];
+        cause = exp_advice_cause_at(i);
+    }
+    return cause;
+}
+
 static void find_cause(struct exp_advice *x, const struct value was[N_MEASURES], const struct value becomes[N_MEASURES])
 {
-    double most = -(double)INFINITY;
+    const size_t n = exp_advice_n_causes();
+    double *before = exp_new(n, sizeof *before), *after = exp_new(n, sizeof *after), saved;
 
-    for (size_t i = 0; i < exp_advice_n_causes(); i++) {
-        const enum measure m = exp_advice_cause_at(i)->measure;
-        const double saved = was[m].number - becomes[m].number;
-
-        if (exp_advice_cause_at(i)->is_alone != (x->gain_percent.why != NULL) || !(saved > most))
-            continue;
-        most = saved;
-        x->cause = exp_advice_cause_at(i);
-        x->was = was[m].number;
-        x->becomes = becomes[m].number;
+    for (size_t i = 0; i < n; i++) {
+        before[i] = was[exp_advice_cause_at(i)->measure].number;
+        after[i] = becomes[exp_advice_cause_at(i)->measure].number;
     }
+    x->cause = exp_advice_find_cause(before, after, x->gain_percent.why != NULL, &saved);
+    x->was = x->cause ? was[x->cause->measure].number : 0;
+    x->becomes = x->cause ? becomes[x->cause->measure].number : 0;
+    free(before);
+    free(after);
 }
 
 const char *exp_advice_weigh(struct exp_advice *x, const char *kind, const struct value was[N_MEASURES],

@@ -42,6 +42,13 @@ struct exp_advice_cause {
 size_t exp_advice_n_causes(void);
 const struct exp_advice_cause *exp_advice_cause_at(size_t i);
 
+/*
+ * Returns the cause of the most saved cycles: was[] and becomes[] are the measures of all causes, NaN: not known; *saved
+ * becomes the difference. is_alone: of the causes of a machine without a [core]. NULL: no measure is known.
+ */
+const struct exp_advice_cause *exp_advice_find_cause(const double *was, const double *becomes, bool is_alone,
+                                                     double *saved);
+
 /* The user's words, for the commands of the knobs. */
 struct exp_advice_asked {
     const char *model, *machine;

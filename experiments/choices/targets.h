@@ -1,0 +1,104 @@
+/*
+ * Targets of simulated cycles beside cycles taken, and baselines beside each target. A contender foretells the cycles of
+ * each row (a layer by an algorithm): the simulation; fits without caches, taught by other shapes; constants such as
+ * "always WS". A trial is a row, a pair of rows or a layer, and a contender has a score in each trial, 0 being best.
+ *
+ * A target is reached only if its bound holds and the best baseline is beaten by more than chance: a sign test over the
+ * trials, in which equal shapes vote together. Equal convolutions that foretell one another are no baseline: no
+ * simulation can be better than the repetition of its subject.
+ */
+#ifndef EXPERIMENTS_CHOICES_TARGETS_H
+#define EXPERIMENTS_CHOICES_TARGETS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "experiments/base/error.h"
+#include "experiments/base/outdir.h"
+#include "experiments/base/record.h"
+#include "experiments/base/value.h"
+#include "experiments/bench/case/algo.h"
+#include "kernels/shape/problem.h"
+
+/* ---- rivals.c: rows, and predictions ---- */
+
+/* What a fit knows of a row. */
+enum exp_amount { EXP_MACS, EXP_LOADS_DONE, EXP_STORES_DONE, EXP_ONE, EXP_N_AMOUNTS };
+
+struct exp_taken {
+    const struct conv_problem *problem;
+    const struct exp_algo *algo;
+    size_t layer;            /* rows of a layer are neighbours with one number */
+    double taken, simulated; /* cycles; NaN: not known */
+    double amount[EXP_N_AMOUNTS];
+    size_t shape, same; /* exp_taken_number: the number of the shape; the first row of equal shape and algorithm */
+};
+
+/* Numbers the shapes of n rows. */
+void exp_taken_number(struct exp_taken *row, size_t n);
+
+/* A row's kinds of prediction. */
+enum exp_foreteller {
+    EXP_BY_SIMULATION,
+    EXP_BY_FIT,      /* multiply-adds, loads, stores and a constant, a fit for each algorithm; taught by other shapes */
+    EXP_BY_CONSTANT, /* a constant for each multiply-add, taught by other shapes */
+    EXP_BY_EQUALS,   /* the median of the cycles that other layers of equal shape took */
+    EXP_ALWAYS_BASE,
+    EXP_NEVER_BASE,
+    EXP_ALWAYS_WS,
+    EXP_ALWAYS_IS,
+    EXP_ALWAYS_TUNED,
+    EXP_N_FORETELLERS
+};
+
+const char *exp_foreteller_words(enum exp_foreteller c);
+
+/*
+ * Foretells cycles[n] of numbered rows; NaN: the contender cannot. A constant gives the chosen algorithm 0 and any other
+ * algorithm 1.
+ */
+void exp_foretell(const struct exp_taken *row, size_t n, enum exp_foreteller c, double *cycles);
+
+/* ---- targets.c ---- */
+
+enum exp_target {
+    EXP_TARGET_MEDIAN,
+    EXP_TARGET_P90,
+    EXP_TARGET_SIDE,
+    EXP_TARGET_SCHEDULE,
+    EXP_TARGET_REGRET,     /* of the layers, each of equal weight */
+    EXP_TARGET_REGRET_SUM, /* of the sum of all cycles */
+    EXP_N_TARGETS
+};
+
+/* The bounds of a target, in percent; 0: none. A share is to be so many points over the best baseline, too. */
+struct exp_bound {
+    double at_least, aim;
+    double over, over_aim;
+};
+
+struct exp_target_result {
+    const char *name, *words, *reached;
+    struct value at_least, aim, is;
+    uint64_t n;                  /* trials */
+    const char *rival;           /* the best baseline; NULL: none can foretell */
+    struct value rival_is;       /* over the same trials */
+    uint64_t n_better, n_worse;  /* votes of shapes: the simulation beside the best baseline */
+    struct value p;              /* how likely so many better votes are by chance */
+    struct value equals, beside; /* equals that foretell one another, and the simulation on the same trials */
+    uint64_t n_equals;
+};
+
+extern const struct rec_table exp_target_table; /* of struct exp_target_result, targets.csv */
+
+/* Judges numbered rows. */
+void exp_targets_judge(const struct exp_taken *row, size_t n, const struct exp_bound bound[EXP_N_TARGETS],
+                       struct exp_target_result result[EXP_N_TARGETS]);
+
+/* Returns the probability of at least n_better heads in n_better + n_worse throws of a coin. */
+double exp_sign_test(uint64_t n_better, uint64_t n_worse);
+
+/* Prints the results, a line for each target, and a line about equals. */
+void exp_targets_print(const struct exp_target_result result[EXP_N_TARGETS], FILE *out);
+
+#endif
