@@ -344,7 +344,7 @@ mutant "a legend of bars that nobody measured" experiments/figures/simulated_cyc
     's/if \(n_taken\) \{ (dummy = legend.*) \}/\1/' tests/experiments/figures.sh
 mutant "advice: half of the layers above a bound gain" experiments/choices/advice/gain.c 's/>= 95 \* \(i \+ 1\)/>= 50 * (i + 1)/' advice
 mutant "advice: errors of another machine raise a gain" experiments/choices/advice/gain.c 's/\? fmax\(g->median, 1\) : g->median/? g->median : g->median/' advice
-mutant "advice: the cause of the fewest saved cycles" experiments/choices/advice/advice.c 's/!\(saved > most\)/!(saved < most || most < 0)/' advice
+mutant "advice: the cause of the fewest saved cycles" experiments/choices/advice/advice.c 's/!\(was\[i\] - becomes\[i\] > \*saved\)/!(was[i] - becomes[i] < *saved || *saved < 0)/' advice
 mutant "advice: what is slower by the clock is advised" experiments/choices/advice/advice.c 's/exp_ratio_side\(&x->measured\) < 0/exp_ratio_side(\&x->measured) < -1/' advice
 mutant "advice: the judgement counts what is slower" experiments/choices/advice/judge.c 's/exp_ratio_side\(&x->measured\) >= 0/exp_ratio_side(\&x->measured) >= -1/' advice
 mutant "footprints leave out the last repetition" sim/base/footprint.h 's/l\.outer \* \(l\.n_outer - 1\)/l.outer * (l.n_outer - 2)/' exp_sample

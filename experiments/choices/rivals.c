@@ -1,6 +1,6 @@
 /*
- * Rivals of the simulated cycles: predictions without caches. A fit is taught by other shapes than the shapes that the
- * fit foretells: shapes are dealt into folds, and each fold is foretold by a fit to the remaining folds.
+ * Rivals of the simulated cycles: predictions without caches. A fit does not know the shapes of the foretold rows:
+ * shapes are dealt into folds, and each fold is foretold by a fit to the remaining folds.
  */
 #include "experiments/choices/targets.h"
 
@@ -118,7 +118,7 @@ static int by_same(const void *a, const void *b)
     return x->same == y->same ? (x > y) - (x < y) : x->same < y->same ? -1 : 1;
 }
 
-/* Foretells the rows of one shape and algorithm, each by the median of the others. */
+/* Foretells the rows of a shape and algorithm, each row by the median of the further rows. */
 static void foretell_group(const struct exp_taken *row, const struct exp_taken *const *of, size_t n, double *cycles)
 {
     double *taken = exp_new(n, sizeof *taken);
@@ -151,14 +151,10 @@ static void foretell_by_equals(const struct exp_taken *row, size_t n, double *cy
 static const struct {
     const char *words, *algo; /* algo: of a constant, what is always chosen */
 } contenders[EXP_N_FORETELLERS] = {
-    [EXP_BY_SIMULATION] = { "the simulation", NULL },
-    [EXP_BY_FIT] = { "fit without caches", NULL },
-    [EXP_BY_CONSTANT] = { "cost of a multiply-add", NULL },
-    [EXP_BY_EQUALS] = { "equal convolutions", NULL },
-    [EXP_ALWAYS_BASE] = { "always Base", "base" },
-    [EXP_NEVER_BASE] = { "never Base", "base" },
-    [EXP_ALWAYS_WS] = { "always WS", "sconv_ws" },
-    [EXP_ALWAYS_IS] = { "always IS", "sconv_is" },
+    [EXP_BY_SIMULATION] = { "the simulation", NULL },       [EXP_BY_FIT] = { "fit without caches", NULL },
+    [EXP_BY_CONSTANT] = { "cost of a multiply-add", NULL }, [EXP_BY_EQUALS] = { "equal convolutions", NULL },
+    [EXP_ALWAYS_BASE] = { "always Base", "base" },          [EXP_NEVER_BASE] = { "never Base", "base" },
+    [EXP_ALWAYS_WS] = { "always WS", "sconv_ws" },          [EXP_ALWAYS_IS] = { "always IS", "sconv_is" },
     [EXP_ALWAYS_TUNED] = { "always tuned", "sconv_tuned" },
 };
 

@@ -1,11 +1,11 @@
 /*
  * Targets of simulated cycles beside cycles taken, and baselines beside each target. A contender foretells the cycles of
- * each row (a layer by an algorithm): the simulation; fits without caches, taught by other shapes; constants such as
+ * each row (a layer by an algorithm): the simulation; fits without caches, taught by further shapes; constants such as
  * "always WS". A trial is a row, a pair of rows or a layer, and a contender has a score in each trial, 0 being best.
  *
- * A target is reached only if its bound holds and the best baseline is beaten by more than chance: a sign test over the
- * trials, in which equal shapes vote together. Equal convolutions that foretell one another are no baseline: no
- * simulation can be better than the repetition of its subject.
+ * A target is reached only if the bound holds and the best baseline is beaten by more than chance: a sign test over the
+ * trials, where equal shapes vote together. Cycles foretold from equal convolutions are no baseline: no simulation can
+ * be better than the repetition of a measurement.
  */
 #ifndef EXPERIMENTS_CHOICES_TARGETS_H
 #define EXPERIMENTS_CHOICES_TARGETS_H
@@ -28,7 +28,7 @@ enum exp_amount { EXP_MACS, EXP_LOADS_DONE, EXP_STORES_DONE, EXP_ONE, EXP_N_AMOU
 struct exp_taken {
     const struct conv_problem *problem;
     const struct exp_algo *algo;
-    size_t layer;            /* rows of a layer are neighbours with one number */
+    size_t layer;            /* rows of a layer are neighbours of equal number */
     double taken, simulated; /* cycles; NaN: not known */
     double amount[EXP_N_AMOUNTS];
     size_t shape, same; /* exp_taken_number: the number of the shape; the first row of equal shape and algorithm */
@@ -40,9 +40,9 @@ void exp_taken_number(struct exp_taken *row, size_t n);
 /* A row's kinds of prediction. */
 enum exp_foreteller {
     EXP_BY_SIMULATION,
-    EXP_BY_FIT,      /* multiply-adds, loads, stores and a constant, a fit for each algorithm; taught by other shapes */
-    EXP_BY_CONSTANT, /* a constant for each multiply-add, taught by other shapes */
-    EXP_BY_EQUALS,   /* the median of the cycles that other layers of equal shape took */
+    EXP_BY_FIT, /* multiply-adds, loads, stores and a constant, a fit for each algorithm; taught by further shapes */
+    EXP_BY_CONSTANT, /* a constant for each multiply-add, taught by further shapes */
+    EXP_BY_EQUALS,   /* the median of the cycles of further layers of equal shape */
     EXP_ALWAYS_BASE,
     EXP_NEVER_BASE,
     EXP_ALWAYS_WS,
@@ -54,7 +54,7 @@ enum exp_foreteller {
 const char *exp_foreteller_words(enum exp_foreteller c);
 
 /*
- * Foretells cycles[n] of numbered rows; NaN: the contender cannot. A constant gives the chosen algorithm 0 and any other
+ * Foretells cycles[n] of numbered rows; NaN: the contender cannot. A constant gives the chosen algorithm 0 and any further
  * algorithm 1.
  */
 void exp_foretell(const struct exp_taken *row, size_t n, enum exp_foreteller c, double *cycles);
@@ -82,10 +82,10 @@ struct exp_target_result {
     struct value at_least, aim, is;
     uint64_t n;                  /* trials */
     const char *rival;           /* the best baseline; NULL: none can foretell */
-    struct value rival_is;       /* over the same trials */
+    struct value rival_is;       /* over the trials of both */
     uint64_t n_better, n_worse;  /* votes of shapes: the simulation beside the best baseline */
     struct value p;              /* how likely so many better votes are by chance */
-    struct value equals, beside; /* equals that foretell one another, and the simulation on the same trials */
+    struct value equals, beside; /* by equals; and the simulation on the trials of equals */
     uint64_t n_equals;
 };
 

@@ -51,7 +51,7 @@ struct exp_question_jobs {
     /* The course does the tasks, here or in jobs, after `work`. All are NULL where a job does the whole run. */
     const char *doing, *results;                                        /* "simulating", "simulations" */
     void (*announce)(const void *session, double seconds[EXP_N_WORKS]); /* of the share */
-    int (*first)(void *session); /* work before the tasks, with the crew's store, such as times; NULL: none */
+    int (*first)(void *session); /* work before the tasks, with the crew's store; NULL: no work */
     struct exp_tasks (*tasks)(void *session);
 };
 

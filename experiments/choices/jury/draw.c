@@ -1,4 +1,4 @@
-/* The layers of the jury, and their kinds. */
+/* The layers of the jury, and kinds of shapes. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ const struct exp_jury_kind_words exp_jury_kinds[EXP_JURY_N_KINDS] = {
 #include "experiments/choices/jury/kinds.def"
 };
 
-/* Returns the share of the multiply-adds of whole tiles that no output needs. */
+/* Returns the share of the multiply-adds of whole tiles without an output. */
 static double waste_of(const struct conv_problem *p, size_t n_win, size_t n_f)
 {
     const size_t windows = conv_windows(p), filters = conv_group_filters(p);
@@ -37,11 +37,12 @@ enum exp_jury_kind exp_jury_kind_of(const struct conv_problem *p, size_t n_win, 
 /* Moves the layers of several models to the first, whose name becomes the names of all. */
 static void join(struct exp_model *m, struct exp_models *models)
 {
-    char *name = exp_copy_text("");
+    char *name = exp_copy_text(""), *path = exp_copy_text("");
 
     *m = models->model[0];
     models->model[0] = (struct exp_model){ 0 };
     exp_names_add(&name, m->name);
+    exp_names_add(&path, m->path);
     for (size_t i = 1; i < models->n; i++) {
         struct exp_model *part = &models->model[i];
 
@@ -50,11 +51,14 @@ static void join(struct exp_model *m, struct exp_models *models)
         m->n_layers += part->n_layers;
         part->n_layers = 0;
         exp_names_add(&name, part->name);
+        exp_names_add(&path, part->path);
     }
     for (char *c = name; *c; c++)
         *c = *c == ',' ? '+' : *c;
     free(m->name);
+    free(m->path);
     m->name = name;
+    m->path = path;
 }
 
 /* Keeps `most` layers: each of the rest is kept with the probability of the wanted among the rest. */

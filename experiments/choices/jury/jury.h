@@ -1,6 +1,6 @@
 /*
- * The jury: shapes that nobody tuned on, drawn from tables of convolutions. Each shape is checked, timed beside Base and
- * simulated. Internal to the folder, and for its tests.
+ * The jury: shapes without any tuning in view, drawn from tables of convolutions. Each shape is checked, timed beside
+ * Base and simulated. Internal to the folder, and for tests.
  */
 #ifndef EXPERIMENTS_JURY_JURY_H
 #define EXPERIMENTS_JURY_JURY_H
@@ -37,8 +37,8 @@ extern const struct exp_jury_kind_words exp_jury_kinds[EXP_JURY_N_KINDS];
 enum exp_jury_kind exp_jury_kind_of(const struct conv_problem *p, size_t n_win, size_t n_f);
 
 /*
- * Reads the tables of a list as one model, `ask` as for exp_models_read, and keeps `most` layers (0: all) that a
- * generator draws from the seed, in the order of the tables. Returns as exp_models_read.
+ * Reads the tables of a list as one model, `ask` as for exp_models_read, and keeps `most` layers (0: all), drawn by a
+ * generator from the seed, in the order of the tables. Returns as exp_models_read.
  */
 int exp_jury_draw(struct exp_model *m, const char *experiments_dir, const char *tables, unsigned most, unsigned seed,
                   struct exp_why *why);
@@ -57,14 +57,14 @@ struct exp_jury_case {
     double cycles; /* simulated */
     double cause[EXP_JURY_MOST_CAUSES];
     double loads, stores, l1_misses, l2_misses, l3_misses, memory_lines, mac_instructions;
-    double share; /* of the accesses, what was simulated one by one */
+    double share; /* of the accesses, the part simulated access by access */
 };
 
 struct exp_jury_layer {
     const struct exp_layer *layer;
     enum exp_jury_kind kind;
     size_t first;             /* the first layer of equal shape */
-    size_t chosen;            /* the algorithm that CSA chooses; the number of algorithms: the schedules do not run */
+    size_t chosen;            /* the schedule of CSA's choice; the number of algorithms: the schedules do not run */
     double ghz;               /* the core's clock while the layer was timed; 0: not known */
     const char *why;          /* why the layer is left out; NULL: the layer is judged */
     struct exp_jury_case *by; /* [n_algos] */
@@ -77,26 +77,26 @@ struct exp_jury {
     size_t n_algos;
     enum exp_cache_state cache;
     const char *why_untimed;   /* NULL: layers are timed */
-    const char *why_elsewhere; /* why times are not the simulated machine's; NULL: they are */
+    const char *why_elsewhere; /* why times are not the simulated machine's; NULL: no reason */
     struct exp_measure_options measure;
     double limit_s; /* of timing 100 layers, beyond the least rounds */
     unsigned n_threads;
     struct exp_jury_layer *layer; /* [model->n_layers] */
-    size_t *order;                /* [n_judged] layers that are judged: the smallest first */
+    size_t *order;                /* [n_judged] judged layers: the smallest first */
     size_t n_judged;
     size_t *shape; /* [n_shapes] the first judged layer of each shape, the largest first */
     size_t n_shapes;
     size_t n_disturbed, n_kept_times; /* layers */
     char disturbed[256];
     struct exp_task *time_task, *replay_task;
-    size_t *chunk; /* [n_chunks + 1] first tasks of jobs that time */
+    size_t *chunk; /* [n_chunks + 1] first tasks of timing jobs */
     size_t n_chunks;
     char *time_setting, *replay_setting;
     struct exp_progress *progress;
     struct exp_why *why;
 };
 
-/* Plans all layers; leaves out layers that no memory holds. Returns 0 or -errno with a line in j->why. */
+/* Plans all layers; leaves out layers beyond this computer's memory. Returns 0 or -errno with a line in j->why. */
 int exp_jury_plan(struct exp_jury *j);
 void exp_jury_release(struct exp_jury *j);
 
@@ -106,7 +106,7 @@ void exp_jury_announce(const struct exp_jury *j, double seconds[EXP_N_WORKS]);
 /* Checks and times the layers of a share, with results from the store. Returns 0 or -errno with a line in j->why. */
 int exp_jury_time(struct exp_jury *j, const struct exp_crew *crew);
 
-/* Returns the simulations as tasks: one for each shape. */
+/* Returns the simulations as tasks, a task for each shape. */
 struct exp_tasks exp_jury_replays(struct exp_jury *j);
 
 /* ---- report.c: tables ---- */
@@ -121,11 +121,12 @@ struct exp_jury_row {
         error_percent, loads, stores, l1_misses, l2_misses, l3_misses, memory_lines, mac_instructions, simulated_share;
 };
 
-/* A row of losses.csv: an algorithm that is slower than Base. */
+/* A row of losses.csv: an algorithm slower than Base. */
 struct exp_jury_loss {
     const char *layer, *kind, *algo, *by, *cause, *says;
     double speedup;
-    struct value low, high, simulated_speedup, cause_percent, instructions_ratio, misses_ratio;
+    uint64_t is_chosen;
+    struct value low, simulated_speedup, cause_percent, instructions_ratio, misses_ratio;
 };
 
 /* A row of kinds.csv: an algorithm over the shapes of a kind; "all": all kinds. */

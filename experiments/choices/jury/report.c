@@ -8,7 +8,7 @@
 #include "experiments/bench/case/cycles.h"
 #include "experiments/choices/jury/jury.h"
 
-/* Bounds of the targets, set before the first run: shapes of a seed that was given afterwards. */
+/* Bounds of the targets, set before the first run. */
 static const struct exp_bound bounds[EXP_N_TARGETS] = {
     [EXP_TARGET_MEDIAN] = { 6, 4, 0, 0 },     [EXP_TARGET_P90] = { 18, 12, 0, 0 },
     [EXP_TARGET_SIDE] = { 92, 96, 5, 5 },     [EXP_TARGET_SCHEDULE] = { 0, 0, 5, 10 },
@@ -48,7 +48,7 @@ static bool has_base(const struct exp_jury *j)
     return j->n_algos && j->n_judged && j->layer[j->order[0]].by[0].algo == exp_algo_base();
 }
 
-/* Returns the speed-up over Base that decides: by the clock, or simulated if nothing is timed. */
+/* Returns the deciding speed-up over Base: by the clock, or simulated if nothing is timed. */
 static struct value speedup_of(const struct exp_jury *j, const struct exp_jury_layer *l, const struct exp_jury_case *c)
 {
     if (!has_base(j))
@@ -163,6 +163,7 @@ static struct exp_jury_loss loss_of(const struct exp_jury *j, const struct exp_j
                 : simulated.number < 1 ? "slower"
                                        : "faster",
         .speedup = speedup,
+        .is_chosen = l->chosen < j->n_algos && c == &l->by[l->chosen],
         .low = value_if_finite(c->speedup.low, c->why_untimed ? c->why_untimed : EXP_RATIO_NO_INTERVAL),
         .simulated_speedup = simulated,
         .cause_percent = cause && has_cycles ? value_of(100 * most / base->cycles) : value_none(no_cycles),
@@ -209,7 +210,7 @@ static const struct exp_jury_case *case_by(const struct exp_jury *j, const struc
     return a < j->n_algos ? &l->by[a] : NULL;
 }
 
-/* Finds the most frequent cause among the losses of a kind (NULL: all) by an algorithm (the group: by its members). */
+/* Finds the most frequent cause among the losses of a kind (NULL: all) by an algorithm (NULL: what CSA chose). */
 static const char *frequent_cause(const struct exp_jury_report *r, const char *kind, const char *algo)
 {
     const char *best = "";
@@ -220,7 +221,8 @@ static const char *frequent_cause(const struct exp_jury_report *r, const char *k
         size_t n = 0;
 
         for (const struct exp_jury_loss *l = r->loss; l < r->loss + r->n_losses; l++)
-            n += !strcmp(l->cause, words) && (!kind || !strcmp(l->kind, kind)) && !strcmp(l->algo, algo);
+            n += !strcmp(l->cause, words) && (!kind || !strcmp(l->kind, kind)) &&
+                 (!algo ? l->is_chosen != 0 : !strcmp(l->algo, algo));
         best = n > most ? words : best;
         most = n > most ? n : most;
     }
@@ -277,7 +279,7 @@ static void make_sums(struct exp_jury_report *r)
             if (!x.n)
                 continue;
             x.algo = name;
-            x.cause = frequent_cause(r, kind < EXP_JURY_N_KINDS ? x.kind : NULL, name);
+            x.cause = frequent_cause(r, kind < EXP_JURY_N_KINDS ? x.kind : NULL, a < j->n_algos ? name : NULL);
             *(struct exp_jury_sum *)exp_append(&r->sum, &r->n_sums, sizeof x) = x;
         }
     }
@@ -404,6 +406,7 @@ static const struct rec_field loss_fields[] = {
     { { "layer", "", "file and number of the row", "" }, REC_AT(ROW, layer) },
     { { "kind", "", "kinds.csv says what it means", "" }, REC_AT(ROW, kind) },
     { { "algo", "", "algorithm", "" }, REC_AT(ROW, algo) },
+    { { "is_chosen", "", "1: the schedule that CSA chooses", "" }, REC_AT(ROW, is_chosen) },
     { { "by", "", "clock, or simulation where nothing was timed", "" }, REC_AT(ROW, by) },
     { { "speedup", "", "over Base: below 0.95", "" }, REC_AT(ROW, speedup) },
     { { "speedup_low", "", "95 % interval", "clock" }, REC_VALUE(ROW, low) },

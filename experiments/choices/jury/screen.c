@@ -50,7 +50,7 @@ static void print_notes(const struct exp_jury_report *r, FILE *out)
             PUBLISHED_PERCENT, PUBLISHED_SHAPES);
     if (j->why_untimed)
         fprintf(out, "Nothing is timed: %s.\n", j->why_untimed);
-    if (j->why_elsewhere)
+    if (j->why_elsewhere && !j->why_untimed)
         fprintf(out, "Times are this computer's, and no cycles of the simulated machine: %s.\n", j->why_elsewhere);
     if (j->n_disturbed)
         fprintf(out, "Timing of %zu of %zu layers was disturbed (%s); the same command tries these layers again.\n",
@@ -89,8 +89,10 @@ enum { SHOWN_LOSSES = 20 };
 
 static void print_losses(const struct exp_jury_report *r, FILE *out)
 {
-    fprintf(out, "\n%zu losses of over 5 %%, %zu called slower by the simulation, too; the largest:\n", r->n_losses,
-            r->n_explained);
+    fprintf(out, "\n%zu losses of over 5 %%", r->n_losses);
+    if (r->is_timed)
+        fprintf(out, ", %zu called slower by the simulation, too", r->n_explained);
+    fprintf(out, "; the largest, with the cause of most cycles beyond Base's:\n");
     for (size_t i = 0; i < r->n_losses && i < SHOWN_LOSSES; i++) {
         const struct exp_jury_loss *l = &r->loss[i];
 
@@ -162,7 +164,7 @@ static void note_trust(const struct exp_jury_report *r, struct exp_screen *s)
     else if (j->n_disturbed)
         exp_screen_note(s, "trust", "%zu of %zu layers have no times, for they were disturbed: run it again",
                         j->n_disturbed, j->n_judged);
-    if (j->why_elsewhere)
+    if (j->why_elsewhere && !j->why_untimed)
         exp_screen_note(s, "trust", "times are of another machine than cycles: %s", j->why_elsewhere);
 }
 
@@ -198,15 +200,19 @@ static void print_table(const struct exp_jury_report *r, struct exp_screen *s)
     }
 }
 
-/* Says what holds the losses of tuned SConv back, or else of any algorithm. */
+/* Says what holds the losses back: of tuned SConv, else of SConv as CSA chose. */
 static void note_losses(const struct exp_jury_report *r, struct exp_screen *s)
 {
-    const struct exp_jury_sum *best = exp_jury_sum_of(r, "all", tuned);
+    const struct exp_jury_sum *best = exp_jury_sum_of(r, "all", tuned), *csa = exp_jury_sum_of(r, "all", chosen());
+    const bool is_tuned = best && best->n_lost;
+    const struct exp_jury_sum *x = is_tuned ? best : csa;
 
-    if (best && best->n_lost)
-        exp_screen_note(
-            s, "why", "tuned loses over 5 %% in %" PRIu64 " shapes, %" PRIu64 " of them by simulation, too: mostly %s",
-            best->n_lost, best->n_explained, *best->cause ? best->cause : "for no simulated cause");
+    char *by = r->is_timed && x ? exp_format(" (%" PRIu64 " by simulation, too)", x->n_explained) : exp_copy_text("");
+
+    if (x && x->n_lost)
+        exp_screen_note(s, "why", "%s loses over 5 %% in %" PRIu64 " shapes%s%s%s",
+                        is_tuned ? "tuned" : "what CSA chose", x->n_lost, by, *x->cause ? ": " : "", x->cause);
+    free(by);
 }
 
 void exp_jury_fill_screen(const struct exp_jury_report *r, struct exp_screen *s)

@@ -51,7 +51,7 @@ static const char *why_too_large(const struct exp_experiment *e)
     return bytes > memory / 2 ? "its tensors, once for each algorithm, fill over half of this computer's memory" : NULL;
 }
 
-/* Returns the text of a layer's plans, which decide the results, from malloc. */
+/* Returns the text of a layer's plans; the plans decide the results. From malloc. */
 static char *what_of(const struct exp_jury *j, const struct exp_experiment *e)
 {
     char *text, plan[EXP_PLAN_TEXT_BYTES];
@@ -125,7 +125,7 @@ static double macs_at(const struct exp_jury *j, size_t layer)
     return conv_macs(&j->model->layer[layer].problem);
 }
 
-/* The layers that are sorted by work. */
+/* A layer and the work to sort by. */
 struct sorted {
     double macs;
     size_t layer;
@@ -266,7 +266,7 @@ void exp_jury_announce(const struct exp_jury *j, double seconds[EXP_N_WORKS])
 
 /* ---- times ---- */
 
-/* Puts the samples of a layer's cases; a case without samples is one that does not run here. */
+/* Puts the samples of a layer's cases; a case without samples does not run here. */
 static void put_times(struct exp_result *result, const struct exp_experiment *e, size_t layer, double ghz)
 {
     exp_result_put(result, "mhz", (uint64_t)llround(1e3 * ghz));
