@@ -105,6 +105,7 @@
     X(plugin_proof) \
     X(plugin_work) \
     X(judge) \
+    X(jury) \
     X(advice) \
     X(calibrate) \
     X(timing) \

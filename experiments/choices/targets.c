@@ -338,6 +338,12 @@ void exp_targets_print(const struct exp_target_result result[EXP_N_TARGETS], FIL
         print_percent(x->beside, out);
         fprintf(out, " %s\n", x->reached);
     }
+    fprintf(out,
+            "better, worse: shapes, by algorithm, where the simulation is the better one, or the baseline. The fit has "
+            "multiply-adds, loads, stores and a constant, fitted to other shapes.%s\n",
+            result->n_equals
+                ? " equals: what equal convolutions foretell of one another; beside: the simulation on the same."
+                : "");
 }
 
 static const struct rec_field fields[] = {
@@ -367,4 +373,5 @@ static const struct rec_field fields[] = {
       REC_AT(struct exp_target_result, reached) },
 };
 
+const struct rec_table exp_baselines_table = REC_TABLE(EXP_BASELINES_FILE, fields, struct exp_target_result);
 const struct rec_table exp_target_table = REC_TABLE("targets.csv", fields, struct exp_target_result);

@@ -89,7 +89,9 @@ struct exp_target_result {
     uint64_t n_equals;
 };
 
-extern const struct rec_table exp_target_table; /* of struct exp_target_result, targets.csv */
+/* Tables of struct exp_target_result: targets.csv, and the name of the table beside another targets.csv. */
+#define EXP_BASELINES_FILE "baselines.csv"
+extern const struct rec_table exp_target_table, exp_baselines_table;
 
 /* Judges numbered rows. */
 void exp_targets_judge(const struct exp_taken *row, size_t n, const struct exp_bound bound[EXP_N_TARGETS],

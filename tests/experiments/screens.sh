@@ -71,6 +71,7 @@ screen calibrate_counts calibrate MACHINE=zen3
 
 # ---- choices by Eq. 6, and by recorded times; cycles of a real machine ----
 
+screen jury jury TABLES=tests/data/jury MACHINE=zen3 UKR=f32_16x24__avx512 CORE=Haswell TIMING=0 STORE=no
 screen judge judge MODEL=tests/data/three.csv,experiments/models/polydl/alexnet.csv MACHINE=power10 STORE=no
 screen judge_layers judge MODEL=squeezenet MACHINE=clx4208 STORE=no
 screen study study MODEL=squeezenet LAYERS='fire[29]/*' SAMPLE=2

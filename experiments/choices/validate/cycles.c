@@ -10,6 +10,7 @@
 #include "counters/group/ctr_quantity.h"
 #include "experiments/bench/case/cycles.h"
 #include "experiments/choices/choice.h"
+#include "experiments/choices/targets.h"
 #include "kernels/csa/csa2.h"
 
 enum kind {
@@ -48,7 +49,7 @@ static const struct target {
     [BY_CSA2_NO_TIE] = { "faster_schedule_csa2_no_tie", "csa2 without its tie", true, 0, 0, 0, 0 },
     [ALWAYS_WS] = { "faster_schedule_ws", "always WS", true, 0, 0, 0, 0 },
     [BY_CONSTANT] = { "error_median_constant", "a constant for each multiply-add", false, 0, 0, 0, 0 },
-    [BY_FIT] = { "error_median_fit", "a fit to multiply-adds, loads and stores", false, 0, 0, 0, 0 },
+    [BY_FIT] = { "error_median_fit", "a fit to multiply-adds, loads, stores and a constant", false, 0, 0, 0, 0 },
 };
 
 /* A row of cycles.csv. */
@@ -58,6 +59,83 @@ struct result {
     struct exp_choice_sum choices; /* of a share, and of the regret */
     uint64_t n;                    /* rows, pairs or layers that are compared */
 };
+
+struct exp_cycles_pair exp_validate_cycles_of_point(const struct exp_point *p)
+{
+    const size_t q = ctr_quantity_index("cycles");
+
+    return !p || *p->why_not ? (struct exp_cycles_pair){ (double)NAN, (double)NAN }
+                             : (struct exp_cycles_pair){ p->measured[q].number, p->simulated[EXP_AS_MACHINE][q] };
+}
+
+/* ---- baselines ---- */
+
+/* Returns numbered rows of the points that have both cycles, from malloc. */
+static struct exp_taken *rows_of(const struct exp_points *points, size_t *n)
+{
+    struct exp_taken *row = exp_new(points->n + 1, sizeof *row);
+    size_t layer = 0;
+
+    *n = 0;
+    for (const struct exp_point *p = points->point; p < points->point + points->n; p++) {
+        const struct exp_cycles_pair cycles = exp_validate_cycles_of_point(p);
+        const double *simulated = p->simulated[EXP_AS_MACHINE];
+
+        layer += p > points->point && p->layer != p[-1].layer;
+        if (cycles.taken > 0 && cycles.simulated > 0)
+            row[(*n)++] = (struct exp_taken){
+                .problem = &p->layer->problem,
+                .algo = p->algo,
+                .layer = layer,
+                .taken = cycles.taken,
+                .simulated = cycles.simulated,
+                .amount = { conv_macs(&p->layer->problem), simulated[ctr_quantity_index("loads")],
+                            simulated[ctr_quantity_index("stores")], 1 },
+            };
+    }
+    exp_taken_number(row, *n);
+    return row;
+}
+
+static void judge(const struct exp_points *points, const struct exp_validate_machine *of,
+                  struct exp_target_result result[EXP_N_TARGETS])
+{
+    static const enum kind bound_of[EXP_N_TARGETS] = {
+        [EXP_TARGET_MEDIAN] = ERROR_MEDIAN,      [EXP_TARGET_P90] = ERROR_P90, [EXP_TARGET_SIDE] = SIDE_OF_BASE,
+        [EXP_TARGET_SCHEDULE] = FASTER_SCHEDULE, [EXP_TARGET_REGRET] = REGRET, [EXP_TARGET_REGRET_SUM] = REGRET,
+    };
+    struct exp_bound bound[EXP_N_TARGETS] = { { 0, 0, 0, 0 } };
+    size_t n;
+    struct exp_taken *row = rows_of(points, &n);
+
+    for (enum exp_target t = 0; t < EXP_N_TARGETS; t++) {
+        const struct target *target = &targets[bound_of[t]];
+        const bool is_by_clock = of->is_by_clock && target->by_clock > 0;
+
+        bound[t].at_least = is_by_clock ? target->by_clock : target->at_least;
+        bound[t].aim = is_by_clock ? target->by_clock_aim : target->aim;
+    }
+    exp_targets_judge(row, n, bound, result);
+    free(row);
+}
+
+/* Returns the median of the absolute errors of a prediction, in percent; NaN: it foretells no row. */
+static double error_of(const struct exp_points *points, enum exp_foreteller by)
+{
+    struct exp_cycles_pair *pair = exp_new(points->n + 1, sizeof *pair);
+    double *foretold = exp_new(points->n + 1, sizeof *foretold), median;
+    size_t n;
+    struct exp_taken *row = rows_of(points, &n);
+
+    exp_foretell(row, n, by, foretold);
+    for (size_t i = 0; i < n; i++)
+        pair[i] = (struct exp_cycles_pair){ row[i].taken, foretold[i] };
+    median = exp_cycles_errors(pair, n).median;
+    free(foretold);
+    free(pair);
+    free(row);
+    return median;
+}
 
 /* ---- finding ---- */
 
@@ -194,6 +272,22 @@ static const char *reached(const struct result *x, bool is_share)
     return is <= sign * x->aim.number ? "aim" : is <= sign * x->at_least.number ? "at least" : "no";
 }
 
+/* Takes what is reached from the judgement beside baselines. */
+static void take_reached(const struct exp_points *points, const struct exp_validate_machine *of,
+                         struct result x[N_KINDS])
+{
+    static const enum exp_target target_of[] = { [ERROR_MEDIAN] = EXP_TARGET_MEDIAN,
+                                                 [ERROR_P90] = EXP_TARGET_P90,
+                                                 [SIDE_OF_BASE] = EXP_TARGET_SIDE,
+                                                 [FASTER_SCHEDULE] = EXP_TARGET_SCHEDULE,
+                                                 [REGRET] = EXP_TARGET_REGRET_SUM };
+    struct exp_target_result judged[EXP_N_TARGETS];
+
+    judge(points, of, judged);
+    for (size_t i = 0; i < sizeof target_of / sizeof target_of[0]; i++)
+        x[i].reached = judged[target_of[i]].reached;
+}
+
 static void find(const struct exp_points *points, const struct exp_validate_machine *of, struct result x[N_KINDS])
 {
     for (size_t i = 0; i < N_KINDS; i++) {
@@ -215,78 +309,21 @@ static void find(const struct exp_points *points, const struct exp_validate_mach
     x[COST].percent = value_if_finite(of->n_cost ? of->cost_percent : (double)NAN, REC_DOES_NOT_APPLY);
     for (size_t i = 0; i < N_KINDS; i++)
         x[i].reached = reached(&x[i], targets[i].is_share);
+    take_reached(points, of, x);
 }
 
 /* ---- for people, and as a table ---- */
 
-/* Tells whether two points are of equal convolutions: a replay of equal plans in cold caches has equal counts. */
-static bool are_equal(const struct exp_point *a, const struct exp_point *b)
+/* Prints the targets beside baselines; no simulation can be expected to be better than equal convolutions. */
+static void print_baselines(const struct exp_points *points, const struct exp_validate_machine *of, FILE *out)
 {
-    const size_t loads = ctr_quantity_index("loads"), cycles = ctr_quantity_index("cycles");
-    const double *as = a->simulated[EXP_AS_MACHINE], *bs = b->simulated[EXP_AS_MACHINE];
+    struct exp_target_result judged[EXP_N_TARGETS];
 
-    return a->algo == b->algo && !(as[loads] < bs[loads]) && !(as[loads] > bs[loads]) &&
-           fabs(as[cycles] - bs[cycles]) < 1e-3 * as[cycles];
-}
-
-/* Returns the median of the cycles that were counted of equal convolutions, the point left out; NaN: none is equal. */
-static double counted_of_equal(const struct exp_points *points, const struct exp_point *of)
-{
-    double *cycles = exp_new(points->n + 1, sizeof *cycles), median;
-
-    for (size_t i = 0; i < points->n; i++) {
-        const struct exp_point *p = &points->point[i];
-        const bool is_equal = p != of && !isnan(exp_validate_cycles_of_point(p).simulated) && are_equal(p, of);
-
-        cycles[i] = is_equal ? exp_validate_cycles_of_point(p).taken : (double)NAN;
-    }
-    median = exp_spread_of(cycles, points->n).median;
-    free(cycles);
-    return median;
-}
-
-/*
- * Copies the points. Replaces simulated cycles by the counted cycles of equal convolutions (are_counted); otherwise
- * clears simulated cycles where no convolution is equal.
- */
-static struct exp_points points_by_equal_layers(const struct exp_points *points, bool are_counted)
-{
-    const size_t q = ctr_quantity_index("cycles");
-    struct exp_points copy = { exp_new(points->n + 1, sizeof *copy.point), points->n };
-
-    for (size_t i = 0; i < points->n; i++) {
-        const double counted = counted_of_equal(points, &points->point[i]);
-        double *cycles = &copy.point[i].simulated[EXP_AS_MACHINE][q];
-
-        copy.point[i] = points->point[i];
-        *cycles = are_counted || isnan(counted) ? counted : *cycles;
-    }
-    return copy;
-}
-
-/*
- * Prints how well the counts of equal convolutions predict each count, and how well the simulation predicts these
- * rows. No simulation can be expected to be better than the counts themselves.
- */
-static void say_repeatability(const struct exp_points *points, const struct exp_validate_machine *of, FILE *out)
-{
-    struct result x[2][N_KINDS];
-
-    for (size_t is_simulated = 0; is_simulated < 2; is_simulated++) {
-        struct exp_points equals = points_by_equal_layers(points, !is_simulated);
-
-        find(&equals, of, x[is_simulated]);
-        free(equals.point);
-    }
-    if (!x[0][ERROR_MEDIAN].n)
-        return;
-    fprintf(out, "\n%-60s %9s %9s | %9s %5s\n", "the same of rows that have equals, foretold by", "at least", "equals",
-            "simulated", "of");
-    for (size_t i = 0; i < COST; i++) {
-        if (!x[0][i].percent.why)
-            fprintf(out, "%-60s %7.0f %% %7.1f %% | %7.1f %% %5" PRIu64 "\n", targets[i].words, x[0][i].at_least.number,
-                    x[0][i].percent.number, x[1][i].percent.number, x[1][i].n);
-    }
+    judge(points, of, judged);
+    fprintf(out,
+            "\nBeside baselines, which know no caches (" EXP_BASELINES_FILE "); a target is reached only if the best "
+            "is beaten, by more than chance (sign test, p < 0.05):\n");
+    exp_targets_print(judged, out);
 }
 
 void exp_validate_cycles_print(const struct exp_agreement_report *r, const struct exp_validate_machine *of, FILE *out)
@@ -313,24 +350,22 @@ void exp_validate_cycles_print(const struct exp_agreement_report *r, const struc
     for (size_t k = N_TARGETS; k < N_RULES && x[BY_CSA].n; k++)
         fprintf(out, "%s %s in %.1f %%%s", k > N_TARGETS ? "," : "", targets[k].words, x[k].percent.number,
                 k + 1 < N_RULES ? "" : ".\n");
-    say_repeatability(r->points, of, out);
+    if (x[ERROR_MEDIAN].n)
+        print_baselines(r->points, of, out);
 }
 
 struct exp_validate_cycles exp_validate_cycles_of(const struct exp_agreement_report *r,
                                                   const struct exp_validate_machine *of)
 {
-    struct exp_points equals = points_by_equal_layers(r->points, true);
-    struct result x[N_KINDS], same[N_KINDS];
+    struct result x[N_KINDS];
 
     find(r->points, of, x);
-    find(&equals, of, same);
-    free(equals.point);
     return (struct exp_validate_cycles){ .n = x[ERROR_MEDIAN].n,
                                          .median = x[ERROR_MEDIAN].percent.number,
                                          .p90 = x[ERROR_P90].percent.number,
-                                         .constant = exp_validate_rival_percent(r->points, EXP_VALIDATE_CONSTANT),
-                                         .fit = exp_validate_rival_percent(r->points, EXP_VALIDATE_FIT),
-                                         .equals = same[ERROR_MEDIAN].percent.number,
+                                         .constant = error_of(r->points, EXP_BY_CONSTANT),
+                                         .fit = error_of(r->points, EXP_BY_FIT),
+                                         .equals = error_of(r->points, EXP_BY_EQUALS),
                                          .side = x[SIDE_OF_BASE].choices,
                                          .schedule = x[FASTER_SCHEDULE].choices,
                                          .n_right_csa = x[BY_CSA].choices.n_right,
@@ -353,11 +388,15 @@ int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct
                               const struct exp_validate_cycles *c, const struct exp_outdir *dir, struct exp_why *why)
 {
     struct result x[N_KINDS];
+    struct exp_target_result judged[EXP_N_TARGETS];
+    int err;
 
     find(r->points, of, x);
     x[BY_CONSTANT].percent = value_if_finite(c->constant, REC_DOES_NOT_APPLY);
     x[BY_FIT].percent = value_if_finite(c->fit, REC_DOES_NOT_APPLY);
     for (size_t i = N_RULES; i < N_KINDS; i++)
         x[i].reached = reached(&x[i], false);
-    return rec_write(&exp_validate_cycles_table, x, N_KINDS, dir, r->what, why);
+    judge(r->points, of, judged);
+    err = rec_write(&exp_validate_cycles_table, x, N_KINDS, dir, r->what, why);
+    return err ? err : rec_write(&exp_baselines_table, judged, EXP_N_TARGETS, dir, r->what, why);
 }

@@ -16,6 +16,7 @@
 #include "experiments/bench/replay/replay.h"
 #include "experiments/bench/course/options_shared.h"
 #include "experiments/choices/advice/gain.h"
+#include "experiments/choices/targets.h"
 #include "experiments/choices/validate/validate.h"
 
 struct options {
@@ -378,8 +379,8 @@ const struct exp_question question_validate = {
     .models_at = offsetof(struct session, models),
     .machine_at = offsetof(struct session, setup.machine),
     .tables = { &exp_plans_table, &exp_counts_table, &exp_points_table, &exp_agreement_table,
-                &exp_validate_targets_table, &exp_validate_cycles_table, &exp_validate_sampled_table,
-                &exp_gains_table },
+                &exp_validate_targets_table, &exp_validate_cycles_table, &exp_baselines_table,
+                &exp_validate_sampled_table, &exp_gains_table },
     .prepare = prepare,
     .prepares_from_files = true,
     .work = work,

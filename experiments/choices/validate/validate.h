@@ -38,7 +38,7 @@ double exp_validate_cost_percent(const struct exp_experiment *e, size_t *n);
 struct exp_validate_cycles {
     size_t n;                             /* rows with simulated and counted cycles */
     double median, p90;                   /* absolute errors in percent; NaN: no rows */
-    double constant, fit, equals;         /* medians of the rivals, and of counts of equal convolutions; NaN: unknown */
+    double constant, fit, equals;         /* medians of baselines (choices/targets.h); NaN: unknown */
     struct exp_choice_sum side, schedule; /* between Base and SConv, and between schedules, by simulated cycles */
     size_t n_right_csa, n_right_csa2;     /* schedules */
 };
@@ -100,16 +100,8 @@ int exp_validate_gains_write(const struct exp_validate_gains *g, const char *wha
  */
 void exp_validate_advice_print(const struct exp_points *points, const struct exp_setup *setup, FILE *out);
 
-/* ---- rivals.c ---- */
-
 /* Returns the cycles of a point; NaN: not comparable, or NULL. */
 struct exp_cycles_pair exp_validate_cycles_of_point(const struct exp_point *p);
-
-/* Predictions without caches: a constant for each multiply-add; costs of multiply-adds, loads and stores by algorithm. */
-enum exp_validate_rival { EXP_VALIDATE_CONSTANT, EXP_VALIDATE_FIT };
-
-/* Returns the median of the absolute errors in percent; NaN: fewer than two shapes. */
-double exp_validate_rival_percent(const struct exp_points *points, enum exp_validate_rival rival);
 
 /* ---- screen.c ---- */
 
