@@ -194,7 +194,7 @@ static void print_table(const struct exp_jury_report *r, struct exp_screen *s)
         if (!csa && !best)
             continue;
         exp_screen_row(s, "%s", exp_jury_kinds[k].words);
-        exp_screen_cell(s, EXP_PLAIN, "%" PRIu64, best ? best->n : csa->n);
+        exp_screen_cell(s, EXP_PLAIN, "%" PRIu64, best && (!csa || best->n > csa->n) ? best->n : csa->n);
         add_cells(s, csa);
         add_cells(s, best);
     }

@@ -21,12 +21,12 @@ enum kind {
     REGRET,
     COST,
     N_TARGETS,
-    BY_CSA = N_TARGETS, /* rules that choose a schedule without a simulation, and have no target */
+    BY_CSA = N_TARGETS, /* rules for schedules without a simulation, and without a target */
     BY_CSA2,
     BY_CSA2_NO_TIE,
     ALWAYS_WS,
     N_RULES,
-    BY_CONSTANT = N_RULES, /* cycles that are predicted without caches: rivals.c */
+    BY_CONSTANT = N_RULES, /* cycles foretold without caches (choices/targets.h) */
     BY_FIT,
     N_KINDS
 };
@@ -57,7 +57,7 @@ struct result {
     const char *name, *reached;
     struct value at_least, aim, percent;
     struct exp_choice_sum choices; /* of a share, and of the regret */
-    uint64_t n;                    /* rows, pairs or layers that are compared */
+    uint64_t n;                    /* compared rows, pairs or layers */
 };
 
 struct exp_cycles_pair exp_validate_cycles_of_point(const struct exp_point *p)
@@ -70,7 +70,7 @@ struct exp_cycles_pair exp_validate_cycles_of_point(const struct exp_point *p)
 
 /* ---- baselines ---- */
 
-/* Returns numbered rows of the points that have both cycles, from malloc. */
+/* Returns numbered rows of the points, from malloc. */
 static struct exp_taken *rows_of(const struct exp_points *points, size_t *n)
 {
     struct exp_taken *row = exp_new(points->n + 1, sizeof *row);
@@ -82,16 +82,15 @@ static struct exp_taken *rows_of(const struct exp_points *points, size_t *n)
         const double *simulated = p->simulated[EXP_AS_MACHINE];
 
         layer += p > points->point && p->layer != p[-1].layer;
-        if (cycles.taken > 0 && cycles.simulated > 0)
-            row[(*n)++] = (struct exp_taken){
-                .problem = &p->layer->problem,
-                .algo = p->algo,
-                .layer = layer,
-                .taken = cycles.taken,
-                .simulated = cycles.simulated,
-                .amount = { conv_macs(&p->layer->problem), simulated[ctr_quantity_index("loads")],
-                            simulated[ctr_quantity_index("stores")], 1 },
-            };
+        row[(*n)++] = (struct exp_taken){
+            .problem = &p->layer->problem,
+            .algo = p->algo,
+            .layer = layer,
+            .taken = cycles.taken,
+            .simulated = cycles.simulated,
+            .amount = { conv_macs(&p->layer->problem), simulated[ctr_quantity_index("loads")],
+                        simulated[ctr_quantity_index("stores")], 1 },
+        };
     }
     exp_taken_number(row, *n);
     return row;
@@ -119,7 +118,7 @@ static void judge(const struct exp_points *points, const struct exp_validate_mac
     free(row);
 }
 
-/* Returns the median of the absolute errors of a prediction, in percent; NaN: it foretells no row. */
+/* Returns the median of the absolute errors of a prediction, in percent; NaN: no row is foretold. */
 static double error_of(const struct exp_points *points, enum exp_foreteller by)
 {
     struct exp_cycles_pair *pair = exp_new(points->n + 1, sizeof *pair);
@@ -272,7 +271,7 @@ static const char *reached(const struct result *x, bool is_share)
     return is <= sign * x->aim.number ? "aim" : is <= sign * x->at_least.number ? "at least" : "no";
 }
 
-/* Takes what is reached from the judgement beside baselines. */
+/* Takes the verdicts on the targets from the judgement beside baselines. */
 static void take_reached(const struct exp_points *points, const struct exp_validate_machine *of,
                          struct result x[N_KINDS])
 {

@@ -15,8 +15,9 @@ char *exp_validate_headline(const struct exp_validate_cycles *c, const struct ex
     if (!c->n)
         return exp_format("No simulated cycles stand beside cycles of the real machine: %s.",
                           *setup->why_no_cycles ? setup->why_no_cycles : "no row has both");
-    fit = isnan(c->fit) ? exp_copy_text("")
-                        : exp_format(", a fit without caches (multiply-adds, loads, stores, a constant) by %.1f %%", c->fit);
+    fit = isnan(c->fit)
+              ? exp_copy_text("")
+              : exp_format(", a fit without caches (multiply-adds, loads, stores, a constant) by %.1f %%", c->fit);
     text =
         isnan(c->constant)
             ? exp_format("Simulated cycles differ from those of the real machine by %.1f %% in the median of %zu rows.",
