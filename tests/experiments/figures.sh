@@ -90,6 +90,17 @@ spr 2048 50 20 0.01
 END
 recipe study 'figure: study_choices' 'figure: study_tilings' 'figure: study_micro_kernels' 'figure: study_rates' 'what: tables of a test'
 
+table jury jury.csv <<'END'
+layer algo speedup simulated_speedup
+a_1 base 1 1
+a_2 base 1 1
+a_1 sconv_ws 0.01 1
+a_2 sconv_ws 40 -
+a_1 sconv_tuned - 2
+a_2 sconv_tuned 1 3
+END
+recipe jury 'figure: jury_speedups' 'is_timed: 1' 'what: tables of a test'
+
 table polydl totals.csv <<'END'
 ranking part model threads near_best_percent
 polydl convolutions all 1 50

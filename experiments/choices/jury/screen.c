@@ -61,10 +61,14 @@ static void print_notes(const struct exp_jury_report *r, FILE *out)
     }
 }
 
+/* Prints a number, or "-" as wide as `format` makes a number. */
 static void print_number(struct value v, const char *format, FILE *out)
 {
+    char text[64];
+
+    snprintf(text, sizeof text, format, 1.0);
     if (v.why)
-        fprintf(out, " %8s", "-");
+        fprintf(out, "%*s", (int)strlen(text), "-");
     else
         fprintf(out, format, v.number);
 }
@@ -104,6 +108,41 @@ static void print_losses(const struct exp_jury_report *r, FILE *out)
     }
 }
 
+/* Returns the median of an algorithm's signed errors of cycles over a kind of shapes (NULL: all), in percent; NaN: none. */
+static double median_error(const struct exp_jury_report *r, const char *kind, const struct exp_algo *algo)
+{
+    double *error = exp_new(r->n_rows + 1, sizeof *error), median;
+    size_t n = 0;
+
+    for (const struct exp_jury_row *x = r->row; x < r->row + r->n_rows; x++) {
+        if (!strcmp(x->algo, algo->name) && (!kind || !strcmp(x->kind, kind)) && value_is_known(x->error_percent))
+            error[n++] = x->error_percent.number;
+    }
+    median = exp_spread_of(error, n).median;
+    free(error);
+    return median;
+}
+
+/* Prints the median signed errors of cycles: kinds of shapes by algorithms. */
+static void print_errors(const struct exp_jury_report *r, FILE *out)
+{
+    const struct exp_jury *j = r->jury;
+
+    if (r->target[EXP_TARGET_MEDIAN].is.why)
+        return;
+    fprintf(out, "\n%-13s", "median error");
+    for (size_t a = 0; a < j->n_algos; a++)
+        fprintf(out, " %12s", j->layer->by[a].algo->name);
+    for (size_t k = 0; k <= EXP_JURY_N_KINDS; k++) {
+        const char *kind = k < EXP_JURY_N_KINDS ? exp_jury_kinds[k].name : NULL;
+
+        fprintf(out, "\n%-13s", kind ? kind : "all");
+        for (size_t a = 0; a < j->n_algos; a++)
+            print_number(value_if_finite(median_error(r, kind, j->layer->by[a].algo), "-"), " %+10.1f %%", out);
+    }
+    fprintf(out, "\n");
+}
+
 void exp_jury_print(const struct exp_jury_report *r, FILE *out)
 {
     char *text = headline(r);
@@ -118,6 +157,7 @@ void exp_jury_print(const struct exp_jury_report *r, FILE *out)
             "\nSimulated cycles beside cycles taken; a target is reached only if the best baseline is beaten by more "
             "than chance (sign test, p < 0.05)\n");
     exp_targets_print(r->target, out);
+    print_errors(r, out);
 }
 
 /* ---- the screen ---- */
