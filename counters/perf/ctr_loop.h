@@ -42,8 +42,14 @@ size_t ctr_n_loops(void);
 const struct ctr_loop *ctr_loop_at(size_t i);
 const struct ctr_loop *ctr_loop_named(const char *name); /* NULL if there is none, here */
 
-/* Times a chain of dependent multiplications: the core's clock in GHz, now; 0 if the CPU family has no loops. */
+/* Times a chain of dependent additions, else multiplications: the core's clock in GHz; 0 without loops for the CPU. */
 double ctr_core_ghz(void);
+
+/*
+ * The clock in some 15 us, to stand beside a short timing: a chain of dependent additions, each of a cycle. The time of
+ * a short chain is subtracted, so readings of the timer cost nothing. 0 where an addition is not known to take a cycle.
+ */
+double ctr_core_ghz_now(void);
 
 /* Returns 0 or -ENOMEM; release accepts both. */
 int ctr_ground_init(struct ctr_ground *g);

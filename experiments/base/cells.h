@@ -44,6 +44,9 @@
     { "ruler_fma_ns", "ns", "multiply-adds, which a neighbour on the core's other thread slows down", "clock" }
 #define EXP_COLUMN_RULER_LOADS_CLOCK { "ruler_loads_clock_ns", "ns", "the divisions beside the loads", "clock" }
 #define EXP_COLUMN_RULER_LOADS { "ruler_loads_ns", "ns", "reading 128 KiB again and again", "clock" }
+#define EXP_COLUMN_RULER_GHZ                                                                                           \
+    { "ruler_ghz", "GHz", "cycles per ns: dependent additions, each of a cycle; mean of before and after; 0: unknown", \
+      "clock" }
 #define EXP_COLUMN_TAKEN_AGAIN                                                                                         \
     { "taken_again", "", "how often this timing was disturbed and taken again", "" }
 #define EXP_FIELDS_MARK(row, mark, why)                                                                                \
@@ -51,6 +54,7 @@
     { EXP_COLUMN_RULER_FMA, REC_OR(row, mark.fma_ns, why) },                                                           \
     { EXP_COLUMN_RULER_LOADS_CLOCK, REC_OR(row, mark.loads_clock_ns, why) },                                           \
     { EXP_COLUMN_RULER_LOADS, REC_OR(row, mark.loads_ns, why) },                                                       \
+    { EXP_COLUMN_RULER_GHZ, REC_OR(row, mark.ghz, why) },                                                              \
     { EXP_COLUMN_TAKEN_AGAIN, REC_OR(row, mark.n_again, why) }
 #define EXP_NO_MARK "no ruler stood beside it"
 

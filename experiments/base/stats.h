@@ -164,6 +164,7 @@ struct exp_mark {
     uint32_t clock_ns, fma_ns;
     uint32_t loads_clock_ns, loads_ns;
     uint32_t n_again; /* how often the timing was repeated */
+    double ghz;       /* the core's clock, the mean of before and after; 0: not known */
 };
 
 /* Watches each turn, and tells how much the turn was disturbed (exp_ruler_watch makes a watch). */

@@ -75,9 +75,25 @@ static const struct rec_field time_fields[] = {
     { { "fastest_ns", "ns", "fastest run", "clock" }, TIME(fastest_ns) },
     { { "median_ns", "ns", "median run", "clock" }, IF_TAKEN(median_ns) },
     { { "cycles", "cycles", "counted in the fastest run", "perf_event" }, IF_TAKEN(cycles) },
+    { { "ghz", "GHz", "the core's clock beside the fastest runs: dependent additions", "clock" }, IF_TAKEN(ghz) },
 };
 
 const struct rec_table exp_times_table = REC_TABLE("times.csv", time_fields, struct exp_times_row);
+
+int exp_times_read(struct rec_rows *rows, const char *path, struct exp_why *why)
+{
+    enum { N_NEEDED = sizeof time_fields / sizeof time_fields[0] - 1 };
+    size_t needed[N_NEEDED];
+
+    for (size_t i = 0; i < N_NEEDED; i++)
+        needed[i] = time_fields[i].offset;
+    return rec_read_some(rows, &exp_times_table, path, needed, N_NEEDED, why);
+}
+
+double exp_times_cycles(const struct exp_times_row *row, double ran_at_ghz)
+{
+    return isnan(row->cycles) ? row->fastest_ns * (isnan(row->ghz) ? ran_at_ghz : row->ghz) : row->cycles;
+}
 
 bool exp_counts_exist(const struct exp_experiment *e)
 {
@@ -148,6 +164,7 @@ static void put_times(struct exp_csv *csv, const void *source)
             .fastest_ns = t.fastest,
             .median_ns = t.median,
             .cycles = (double)NAN,
+            .ghz = exp_case_ghz(c) > 0 ? exp_case_ghz(c) : (double)NAN,
             .why_no_plan = is_tiled ? NULL : REC_DOES_NOT_APPLY,
         };
 
@@ -177,7 +194,7 @@ int exp_counts_write(const struct exp_counts_source *s, const struct exp_outdir 
 #define REPLAY_KEY "replay with: "
 #define CLOCK_KEY "ran at GHz: "
 
-enum { FORMAT = 1 };
+enum { FORMAT = 1, MOST_GHZ = 10 };
 
 /* Copies the text behind a key; "" without the key. */
 static char *said(const char *host, const char *key)
@@ -257,7 +274,7 @@ static int take_host(struct exp_counts *c, const char *host, const char *path, s
     if (!err)
         err = read_settings(c, words, why);
     c->ran_at_ghz = strtod(clock, NULL);
-    if (!err && *clock && !(c->ran_at_ghz > 0 && c->ran_at_ghz < 10))
+    if (!err && *clock && !(c->ran_at_ghz > 0 && c->ran_at_ghz < MOST_GHZ))
         err = exp_fail(why, -EINVAL, "%s: " CLOCK_KEY "'%s'; expected a number above 0 and below 10", path, clock);
     free(clock);
     free(words);
@@ -414,9 +431,11 @@ static const char *why_not_time(const struct exp_counts *c, const struct exp_tim
 {
     if (!(t->fastest_ns > 0))
         return "fastest_ns: must be above 0";
-    return isnan(t->cycles) && !(c->ran_at_ghz > 0) ? "no cycles, and " EXP_COUNTS_HOST " has no line '" CLOCK_KEY
-                                                      "...'"
-                                                    : NULL;
+    if (!isnan(t->ghz) && !(t->ghz > 0 && t->ghz < MOST_GHZ))
+        return "ghz: must be above 0 and below 10";
+    return isnan(t->cycles) && isnan(t->ghz) && !(c->ran_at_ghz > 0) ? "no cycles, and " EXP_COUNTS_HOST
+                                                                       " has no line '" CLOCK_KEY "...'"
+                                                                     : NULL;
 }
 
 /* Makes plans from the rows of times.csv. Cold and warm runs share one plan, which is kept once. */
@@ -457,7 +476,7 @@ static int take_times(struct exp_counts *c, struct exp_why *why)
         if (wrong)
             return exp_fail(why, -EINVAL, "%s:%u: %s", table->path, table->line[i], wrong);
         c->is_by_clock = c->is_by_clock || isnan(t[i].cycles);
-        count[i].count = value_of(floor(isnan(t[i].cycles) ? t[i].fastest_ns * c->ran_at_ghz : t[i].cycles));
+        count[i].count = value_of(floor(exp_times_cycles(&t[i], c->ran_at_ghz)));
         err = take_count(c, i, why);
     }
     return err ? err : sort_places(table, c->count, c->counts.n, why);
@@ -478,7 +497,7 @@ static int read_tables(struct exp_counts *c, struct exp_why *why)
     const bool has_times = has_file(c->folder, &exp_times_table) && !has_file(c->folder, &exp_counts_table);
     const bool has_plans = !has_times || has_file(c->folder, &exp_plans_table);
     char *path = exp_format("%s/%s", c->folder, exp_times_table.file.name);
-    int err = has_times ? rec_read_some(&c->times, &exp_times_table, path, NULL, REC_ALL, why) : 0;
+    int err = has_times ? exp_times_read(&c->times, path, why) : 0;
 
     free(path);
     if (!err)

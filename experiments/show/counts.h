@@ -19,8 +19,9 @@
  * If nobody could count, times stand in for cycles: the folder has host.txt and times.csv, and no further table.
  *
  *   host.txt     has one more line, "ran at GHz: 2.3": the core's clock, which converts times into cycles
- *   times.csv    model, caches, layer_index, layer, algo, ukr, n_c, k2, k3, fastest_ns, median_ns, cycles: a row per
- *                time; n_c, k2 and k3 are an SConv plan's. Reading and packing are as planned today
+ *   times.csv    model, caches, layer_index, layer, algo, ukr, n_c, k2, k3, fastest_ns, median_ns, cycles, ghz: a row
+ *                per time; ghz, the clock beside the time, comes before the clock of host.txt, and older tables
+ *                lack the column; n_c, k2 and k3 are an SConv plan's. Reading and packing are as planned today
  *
  * Every error is one line with file, line and value.
  */
@@ -68,11 +69,17 @@ struct exp_counts {
 struct exp_times_row {
     const char *model, *caches, *layer, *algo, *ukr;
     uint64_t layer_index, n_c, k2, k3;
-    double fastest_ns, median_ns, cycles;
-    const char *why_no_plan; /* of SConv */
+    double fastest_ns, median_ns, cycles, ghz; /* NaN: not recorded */
+    const char *why_no_plan;                   /* of SConv */
 };
 
 extern const struct rec_table exp_times_table;
+
+/* Reads a table of times; older tables lack the column ghz. Returns as rec_read_some. */
+int exp_times_read(struct rec_rows *rows, const char *path, struct exp_why *why);
+
+/* Returns the counted cycles, else the fastest time at the clock beside the time, else at ran_at_ghz. */
+double exp_times_cycles(const struct exp_times_row *row, double ran_at_ghz);
 
 /*
  * Reads and checks a folder. Returns 0; -ENOENT and further -errno of reading; -EINVAL for a malformed file, an unknown

@@ -106,8 +106,8 @@ static void test_situations(void)
 static void test_odd_readings(void)
 {
     struct exp_ruler_best *best = calloc(1, sizeof *best);
-    const struct exp_mark usual = { 5000, 5200, 5000, 5500, 0 }, odd = { 9000, 5000, 9000, 5500, 0 },
-                          slow = { 5000, 5400, 5000, 5500, 0 };
+    const struct exp_mark usual = { 5000, 5200, 5000, 5500, 0, 0 }, odd = { 9000, 5000, 9000, 5500, 0, 0 },
+                          slow = { 5000, 5400, 5000, 5500, 0, 0 };
     const struct exp_mark none = { 0 };
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(best);
@@ -127,8 +127,8 @@ static void test_odd_readings(void)
 
 static void test_worse(void)
 {
-    const struct exp_mark quiet = { 5000, 5200, 5000, 5500, 0 }, slower = { 7000, 7280, 5000, 5400, 0 },
-                          disturbed = { 5000, 6000, 4000, 5000, 0 }, none = { 0 };
+    const struct exp_mark quiet = { 5000, 5200, 5000, 5500, 0, 0 }, slower = { 7000, 7280, 5000, 5400, 0, 0 },
+                          disturbed = { 5000, 6000, 4000, 5000, 0, 0 }, none = { 0 };
     struct exp_mark m = exp_ruler_worse(quiet, disturbed);
 
     CU_ASSERT(m.fma_ns == 6000 && m.clock_ns == 5000 && m.loads_ns == 5000 && m.loads_clock_ns == 4000);
@@ -138,6 +138,10 @@ static void test_worse(void)
     CU_ASSERT(m.fma_ns == 5200 && m.loads_ns == 5500);
     m = exp_ruler_worse(none, quiet);
     CU_ASSERT(m.fma_ns == 5200 && m.clock_ns == 5000 && m.loads_ns == 5500 && m.loads_clock_ns == 5000);
+    m = exp_ruler_worse((struct exp_mark){ .ghz = 3 }, (struct exp_mark){ .ghz = 2 });
+    CU_ASSERT(m.ghz == 2.5);
+    m = exp_ruler_worse((struct exp_mark){ .ghz = 3 }, none);
+    CU_ASSERT(m.ghz == 3);
     m = exp_ruler_worse(none, none);
     CU_ASSERT(m.fma_ns == 0 && m.loads_ns == 0);
 }
@@ -146,8 +150,8 @@ static void test_worse(void)
 static void test_slow_clock(void)
 {
     struct exp_ruler_best *best = calloc(1, sizeof *best);
-    const struct exp_mark usual = { 5000, 5200, 5000, 5500, 0 }, neighbour = { 6500, 8000, 6500, 5500, 0 },
-                          drift = { 5500, 5720, 5500, 6050, 0 };
+    const struct exp_mark usual = { 5000, 5200, 5000, 5500, 0, 0 }, neighbour = { 6500, 8000, 6500, 5500, 0, 0 },
+                          drift = { 5500, 5720, 5500, 6050, 0, 0 };
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(best);
     for (int i = 0; i < 100; i++) {
@@ -311,6 +315,7 @@ static void test_loops(void)
         exp_ruler_read_loads(r, &m);
         CU_ASSERT(m.clock_ns > 0 && m.clock_ns < UINT32_MAX && m.fma_ns > 0 && m.fma_ns < UINT32_MAX);
         CU_ASSERT(m.loads_clock_ns > 0 && m.loads_ns > 0 && m.loads_ns < UINT32_MAX);
+        CU_ASSERT(m.ghz >= 0);
         CU_ASSERT_FALSE(exp_ruler_goes_on(r, 0)); /* no time was given */
         CU_ASSERT(r->kept.limit_ended);
         exp_ruler_limit(r, 1000000000000);

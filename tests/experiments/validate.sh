@@ -155,8 +155,15 @@ sed -i 's/^\(squeezenet,cold,25,.*,base,.*\),[0-9]*$/\1,/' "$work/broken/times.c
 run "COUNTS=$work/broken"
 check "else times are, at that clock" [ "$(cell simulated_vs_measured.csv measured 'expand3x3,base,cycles')" = \
     "$(awk -F, '/cold,25,.*,base,/ { print int($(NF - 2) * 2.5) }' "$work/broken/times.csv")" ]
+sed -i -e '/^model,/s/$/,ghz/' -e '/^squeezenet,/s/$/,3.5/' "$work/broken/times.csv"
+run "COUNTS=$work/broken"
+check "... or at the clock beside the time" [ "$(cell simulated_vs_measured.csv measured 'expand3x3,base,cycles')" = \
+    "$(awk -F, '/cold,25,.*,base,/ { print int($(NF - 3) * 3.5) }' "$work/broken/times.csv")" ]
 check "... whose errors have targets of their own" grep -q '^cycles of each row: p90 of the absolute error  *20 %  *10 % ' "$work/out"
 rm -rf "$work/results"
+sed -i '/^squeezenet,/s/3\.5$/35/' "$work/broken/times.csv"
+refuses_broken "times.csv:3: ghz: must be above 0 and below 10"
+sed -i -e '/^model,/s/,ghz$//' -e '/^squeezenet,/s/,35$//' "$work/broken/times.csv"
 sed -i '/^ran at/d' "$work/broken/host.txt"
 refuses_broken "times.csv:8: no cycles, and host.txt has no line 'ran at GHz: ...'"
 sed -i 's/^counts format.*/&\nran at GHz: fast/' "$work/broken/host.txt"

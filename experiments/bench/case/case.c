@@ -375,6 +375,22 @@ struct exp_times exp_case_times(const struct exp_case *c)
     return exp_times_of(c->measured.sample_ns, c->measured.why ? 0 : c->measured.n_samples);
 }
 
+double exp_case_ghz(const struct exp_case *c)
+{
+    const struct exp_measured *k = &c->measured;
+    const double slowest = k->why ? 0 : exp_case_times(c).low_mean;
+    double sum = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < k->n_samples && !k->why && k->mark; i++) {
+        const bool counts = (double)k->sample_ns[i] <= slowest && k->mark[i].ghz > 0;
+
+        sum += counts ? k->mark[i].ghz : 0;
+        n += counts;
+    }
+    return n ? sum / (double)n : 0;
+}
+
 struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c)
 {
     const struct exp_case *base = exp_case_base(e, c);

@@ -200,6 +200,9 @@ struct exp_phases exp_case_phases(const struct exp_case *c);
 /* Returns a count of one run. */
 struct value exp_case_count(const struct exp_case *c, enum exp_count count);
 
+/* Returns the core's clock beside the fastest rounds, the mean of the ruler's readings; 0: not known. */
+double exp_case_ghz(const struct exp_case *c);
+
 /* Returns the times of the rounds; all NaN if there are none. */
 struct exp_times exp_case_times(const struct exp_case *c);
 

@@ -54,7 +54,7 @@ double exp_ran_at_ghz(const struct exp_setup *s)
 
 struct value exp_cycles_taken(const struct exp_setup *s, const struct exp_case *c, const char *why_elsewhere)
 {
-    const double ghz = exp_ran_at_ghz(s);
+    const double beside = exp_case_ghz(c), ghz = beside > 0 ? beside : exp_ran_at_ghz(s);
 
     if (c->measured.why || why_elsewhere)
         return value_none(c->measured.why ? c->measured.why : why_elsewhere);

@@ -11,6 +11,7 @@
 
 #include "counters/host/ctr_emulated.h"
 #include "counters/host/ctr_timer.h"
+#include "counters/perf/ctr_loop.h"
 #include "experiments/base/error.h"
 
 enum {
@@ -129,6 +130,7 @@ void exp_ruler_read_core(struct exp_ruler *r, struct exp_mark *m)
     p = read_pieces(r, run_fma);
     m->clock_ns = p.clock_ns;
     m->fma_ns = p.ns;
+    m->ghz = ctr_core_ghz_now();
 }
 
 void exp_ruler_read_loads(struct exp_ruler *r, struct exp_mark *m)
@@ -519,6 +521,7 @@ struct exp_mark exp_ruler_worse(struct exp_mark a, struct exp_mark b)
 {
     struct exp_mark worse = a;
 
+    worse.ghz = a.ghz > 0 && b.ghz > 0 ? (a.ghz + b.ghz) / 2 : fmax(a.ghz, b.ghz);
     if (took_longer(b.fma_ns, b.clock_ns, a.fma_ns, a.clock_ns)) {
         worse.fma_ns = b.fma_ns;
         worse.clock_ns = b.clock_ns;

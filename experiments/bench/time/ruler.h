@@ -1,9 +1,10 @@
 /*
- * A ruler beside each timing: three short loops of known length, before and after the timing. A neighbour on the core's
+ * A ruler beside each timing: four short loops of known length, before and after the timing. A neighbour on the core's
  * second hardware thread shows in no statistic of a virtual machine, but in the ruler.
  *
  *     clock   divisions, each waiting for the one before: they take cycles, and share little with a neighbour
  *     fma     independent multiply-adds on registers: they need the core's units that kernels need
+ *     ghz     dependent additions, each of a cycle: the core's clock, which turns times into cycles; never compared
  *     loads   reading EXP_RULER_BYTES again and again: they need the load ports and the core's own caches
  *
  * A reading of a loop is the best of EXP_RULER_PIECES pieces of about 5 us, so that an interrupt does no harm; pieces
@@ -115,7 +116,7 @@ bool exp_ruler_goes_on(struct exp_ruler *r, unsigned n_again);
 
 /* ---- decisions ---- */
 
-/* Returns the worse half of two readings, for each half: the reading with more units of its clock. */
+/* Returns the worse half of two readings, for each half: the reading with more units of its clock; the mean GHz. */
 struct exp_mark exp_ruler_worse(struct exp_mark a, struct exp_mark b);
 
 /* Adds a reading to the histograms; a reading of all 0 is no reading. */

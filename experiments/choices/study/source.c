@@ -36,7 +36,8 @@ size_t exp_study_algo(const char *name)
 
 static struct exp_study_time time_of(const struct exp_times_row *row, double clock_ghz)
 {
-    double fastest = row->fastest_ns * clock_ghz, median = row->median_ns * clock_ghz;
+    const double ghz = isnan(row->ghz) ? clock_ghz : row->ghz;
+    const double fastest = row->fastest_ns * ghz, median = row->median_ns * ghz;
 
     return (struct exp_study_time){
         .cycles = isnan(row->cycles) ? fastest : row->cycles,
@@ -135,7 +136,7 @@ int exp_study_times_read(struct exp_study_times *t, const char *path, const stru
                          struct exp_why *why)
 {
     struct rec_rows rows;
-    int err = rec_read_some(&rows, &exp_times_table, path, NULL, REC_ALL, why);
+    int err = exp_times_read(&rows, path, why);
 
     *t = (struct exp_study_times){ .path = path };
     if (err)
