@@ -319,7 +319,8 @@ mutant "a bad value without its key" sim/machine/machine_file.c 's/at\.key = key
 mutant "calibrated lines without buffers" experiments/calibrate/computer.c 's/^    if \(inside->miss_buffers \&\&/    if (false \&\& inside->miss_buffers \&\&/' timing
 mutant "copies that count every other class as one" counters/watch/rewrite.awk 's/number_of\[class\[i\]\] = i - 1/number_of[class[i]] = 0/' 'make test SUITE=observe_stack'
 mutant "copies that count no calls" counters/watch/rewrite.awk 's/^    count\(class_of\(name, rest/    if (name !~ \/^call\/) count(class_of(name, rest/' 'make test SUITE=observe_stack'
-mutant "times at another clock" experiments/show/counts.c 's/t\[i\]\.fastest_ns \* c->ran_at_ghz/t[i].fastest_ns/' tests/experiments/validate.sh
+mutant "times at another clock" experiments/show/counts.c 's/isnan\(row->ghz\) \? ran_at_ghz/isnan(row->ghz) ? 1/' tests/experiments/validate.sh
+mutant "transfers that stop loads everywhere" sim/core/clock.c 's/ \&\& m->core\.stops_loads//' clock
 mutant "times whose plan is today's" experiments/show/counts.c 's/reading < N_READINGS \&\& /reading < 2 \&\& /' tests/experiments/validate.sh
 mutant "a pick of the most cycles" experiments/choices/picks.c 's/value_or\(x\.sum/value_or(-x.sum/' tests/experiments/cli.sh
 mutant "a prefetcher's lines by the one beside it" sim/full/engine_full_access_tmpl.h 's/\(place \+ 1\) << SIM_FULL_PLACE_AT/(place ? place : 1) << SIM_FULL_PLACE_AT/' sim_random

@@ -108,6 +108,7 @@ struct sim_core {
     double misprediction_cycles; /* until the right path begins */
     double sustained_operations_per_cycle; /* by a loop of independent operations */
     double serial_operations_per_cycle;    /* by code of dependent operations, such as calls */
+    bool stops_loads;                      /* lines pass between caches only while the first level serves no load */
 };
 
 enum { SIM_MAX_CORE_OPERATIONS = 1 << 16 };

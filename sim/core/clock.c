@@ -104,13 +104,31 @@ static double hidden_by_macs(const struct sim_machine *m, const struct sim_work 
     return fmin(ahead, w->loops * m->core.window * macs / w->operations);
 }
 
+static double cycles_of_line(const struct sim_machine *m, size_t level)
+{
+    const double bandwidth =
+        level < m->n_levels ? m->level[level].bandwidth_bytes_per_cycle : m->memory_bandwidth_bytes_per_cycle;
+
+    return m->level[level - 1].line_bytes / bandwidth;
+}
+
+/* Returns the cycles in which the first level serves loads, or receives lines where transfers stop loads. */
+static double load_cycles(const struct sim_machine *m, const struct step *s)
+{
+    double cycles = s->loads / m->issue.loads_per_cycle;
+
+    for (size_t k = 1; k < m->n_levels && m->core.stops_loads; k++)
+        cycles += s->lines[k] * cycles_of_line(m, k);
+    return cycles;
+}
+
 /* Adds the cycles of the core alone, without waits. */
 static void issue(const struct sim_machine *m, const struct step *s, const struct sim_work *w, struct sim_cycles *c)
 {
     const double serial = w->serial_operations / m->core.serial_operations_per_cycle;
     const double calls = serial + w->loops * m->core.misprediction_cycles;
 
-    c->computing = fmax(fmax(mac_cycles(m, w), s->loads / m->issue.loads_per_cycle), operation_cycles(m, w));
+    c->computing = fmax(fmax(mac_cycles(m, w), load_cycles(m, s)), operation_cycles(m, w));
     c->storing = fmax(0, s->stores / m->issue.stores_per_cycle - c->computing);
     c->calls = fmax(0, calls - hidden_by_macs(m, w));
 }
@@ -169,14 +187,6 @@ static void wait_for_stores(const struct sim_machine *m, const struct step *s, s
 
         c->storing += s->stored[k] / at_once * (buffered * uncovered + (1 - buffered) * for_room);
     }
-}
-
-static double cycles_of_line(const struct sim_machine *m, size_t level)
-{
-    const double bandwidth =
-        level < m->n_levels ? m->level[level].bandwidth_bytes_per_cycle : m->memory_bandwidth_bytes_per_cycle;
-
-    return m->level[level - 1].line_bytes / bandwidth;
 }
 
 /* Adds the wait for lines that neither passed during the step nor have a miss buffer to wait in. */

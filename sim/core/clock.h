@@ -6,7 +6,8 @@
  * core issues at the rate of the narrowest resource until the core must wait for an event; a wait costs nothing as far
  * as the core's window hides the wait. The model aims at the right order of variants, not at exact cycles.
  *
- *   computing    the slowest of: multiply-adds, loads, operations, each by the core's rate per cycle
+ *   computing    the slowest of: multiply-adds, loads, operations, each by the core's rate per cycle. Where
+ *                transfers_overlap is no, loads and the lines between caches take turns: the sum of both counts
  *   storing      the time of stores beyond computing; and missing stores: store_buffers stores leave in order, beside
  *                the step's further work, and further stores wait. At most store_misses lines of stores are in flight.
  *                Calls make most stores in little time

@@ -12,6 +12,7 @@ static const char *const indexings[] = { "virtual", "physical", NULL };
 static const char *const hashes[] = { "xor-fold", NULL };
 static const char *const classes[] = { "none", "3c", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
+static const char *const yes_no[] = { "yes", "no", NULL };
 
 #define MEMBER(type, m) .offset = offsetof(type, m), .bytes = sizeof((type *)NULL)->m
 
@@ -103,6 +104,8 @@ const struct sim_key sim_core_keys[] = {
     { "misprediction_cycles", SIM_KEY_CYCLES, MEMBER(struct sim_core, misprediction_cycles) },
     { "sustained_operations_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_core, sustained_operations_per_cycle) },
     { "serial_operations_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_core, serial_operations_per_cycle) },
+    { "transfers_overlap", SIM_KEY_CHOICE, MEMBER(struct sim_core, stops_loads), .is_optional = true,
+      .choice = yes_no },
     { .name = NULL },
 };
 

@@ -108,6 +108,25 @@ static void the_narrowest_resource_decides(void)
     sim_hierarchy_free(x.h);
 }
 
+/* Lines between caches, of 2 cycles here, take turns with loads, and pass beside multiply-adds. */
+static void transfers_may_stop_loads(void)
+{
+    struct clocked x;
+    struct sim_cycles c;
+
+    begin(&x);
+    x.m.core.stops_loads = true;
+    step(&x, SIM_LOAD, 0, 1024, (struct sim_work){ .operations = 1 });
+    c = step(&x, SIM_LOAD, 0, 64, (struct sim_work){ .operations = 80, .macs = 100 });
+    CU_ASSERT(is_near(c.computing, 32 + 64 * 2));
+    c = step(&x, SIM_LOAD, 0, 64, (struct sim_work){ .operations = 80, .macs = 100 });
+    CU_ASSERT(is_near(c.computing, 50)); /* all in the first level now */
+    step(&x, SIM_LOAD, 0, 1024, (struct sim_work){ .operations = 1 });
+    c = step(&x, SIM_LOAD, 0, 64, (struct sim_work){ .operations = 80, .macs = 1000 });
+    CU_ASSERT(is_near(c.computing, 500));
+    sim_hierarchy_free(x.h);
+}
+
 /* Multiply-adds in the window at the end of a loop go on during the calls: at most a window of multiply-adds. */
 static void multiply_adds_hide_calls(void)
 {
@@ -240,6 +259,7 @@ static struct sim_machine any_machine(void)
     m.core.store_buffers = any_count(m.core.window);
     m.core.store_misses = (uint32_t)rng_below(m.core.store_buffers + 1);
     m.core.walkers = any_count(1 << 16);
+    m.core.stops_loads = rng_below(2);
     m.core.misprediction_cycles = rng_below(2) ? 0 : any(1e-9, 1e9);
     m.core.sustained_operations_per_cycle = any(1e-6, m.core.width);
     m.core.serial_operations_per_cycle = any(1e-6, m.core.sustained_operations_per_cycle);
@@ -278,6 +298,7 @@ static void cycles_are_finite_on_every_core(void)
 static const struct test_case cases[] = {
     { "what a machine's file lacks is said", what_a_file_lacks_is_said },
     { "the narrowest resource decides", the_narrowest_resource_decides },
+    { "transfers may stop loads", transfers_may_stop_loads },
     { "multiply-adds hide calls", multiply_adds_hide_calls },
     { "misses wait in groups", misses_wait_in_groups },
     { "lines take their time", lines_take_their_time },

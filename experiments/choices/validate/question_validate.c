@@ -274,6 +274,9 @@ static int print_verdict(const void *session, FILE *out)
     fprintf(out, "%s\n\n%s\n", headline, s->what);
     free(headline);
     print_plans(s, out);
+    if (s->counts.is_by_clock)
+        fprintf(out, "times are cycles at the clock beside each time; where none is recorded, at %.4g GHz\n",
+                s->counts.ran_at_ghz);
     fprintf(out, "\n");
     exp_validate_targets_print(&s->report, out);
     exp_validate_cycles_print(&s->report, &s->machine, out);
