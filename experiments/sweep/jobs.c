@@ -16,6 +16,13 @@
 #include "experiments/sweep/sweep.h"
 #include "sim/analysis/ways.h"
 
+/* Tells whether a case is sampled. Several cores take turns by accesses, which a sample leaves out. */
+static bool is_sampled(const struct exp_sweep_case *x)
+{
+    return !exp_sweep_has_cores(x->config) && !sim_machine_is_plain(&x->config->setup.machine) &&
+           exp_replay_is_sampled(&x->config->setup, &x->plan);
+}
+
 /* ---- texts ---- */
 
 /* Prints everything but the machine that decides the counts of a case; from malloc. */
@@ -32,6 +39,9 @@ static char *what_of(const struct exp_sweep_case *x)
     fprintf(out, "; %s", plan);
     if (exp_sweep_has_cores(x->config))
         fprintf(out, "; on %zu cores", x->config->n_cores);
+    if (is_sampled(x))
+        fprintf(out, "; sampled to %g, seed %" PRIu64, x->config->setup.sampling.target,
+                x->config->setup.sampling.seed);
     for (size_t i = 0; i < stacks->n; i++) {
         if (x->algo == exp_algo_noted() || !strcmp(stacks->record[i].algo, x->algo->name))
             exp_stack_print(&stacks->record[i], out);
@@ -209,7 +219,7 @@ static size_t family(const struct exp_sweep *s, const size_t *task, size_t n)
     const struct sim_machine *m = machine_at(s, task[0]);
     size_t k = 1;
 
-    if (exp_sweep_has_cores(case_at(s, task[0])->config))
+    if (exp_sweep_has_cores(case_at(s, task[0])->config) || is_sampled(case_at(s, task[0])))
         return 1;
     if (has_clock(s, task[0]) || n == 1 || !counts_ways(m, machine_at(s, task[1])))
         return sharing(s, task, n);
@@ -245,12 +255,12 @@ static void group_tasks(struct exp_sweep *s)
     free(number);
 }
 
-void exp_sweep_list_tasks(struct exp_sweep *s)
+static void list_tasks(struct exp_sweep *s, const struct exp_sampling *how)
 {
     void *tree = NULL;
 
-    assert(s->cases && !s->task);
-
+    for (size_t i = 0; i < s->grids.n_points; i++)
+        s->config[i]->setup.sampling = *how;
     s->task = exp_new(s->n_cases + 1, sizeof *s->task);
     s->first = exp_new(s->n_cases + 1, sizeof *s->first);
     s->case_of = exp_new(s->n_cases + 1, sizeof *s->case_of);
@@ -263,10 +273,33 @@ void exp_sweep_list_tasks(struct exp_sweep *s)
     group_tasks(s);
 }
 
+void exp_sweep_list_tasks(struct exp_sweep *s)
+{
+    const struct exp_sampling exact = { .mode = EXP_SAMPLING_EXACT };
+    double seconds;
+
+    assert(s->cases && !s->task);
+    if (s->sampling.mode == EXP_SAMPLING_ALWAYS) {
+        list_tasks(s, &s->sampling);
+        return;
+    }
+    list_tasks(s, &exact);
+    seconds = exp_sweep_seconds(s);
+    if (s->sampling.mode == EXP_SAMPLING_EXACT || seconds <= exp_replay_long_seconds)
+        return;
+    exp_sweep_forget_tasks(s);
+    list_tasks(s, &s->sampling);
+    if (exp_sweep_seconds(s) < seconds)
+        return;
+    exp_sweep_forget_tasks(s);
+    list_tasks(s, &exact);
+}
+
 /* ---- work ---- */
 
 #define LONGEST "longest_mac_instructions" /* of several cores, the core's with most */
 #define CYCLES "cycles"
+#define SHARE "share"
 
 static void say_prefix(unsigned phase, char *text, size_t bytes)
 {
@@ -466,6 +499,57 @@ static int replay_together(const struct exp_sweep *s, size_t first, size_t n, co
     return err;
 }
 
+/* Adds the share in millionths, and the intervals as whole numbers. */
+static void put_sampled(struct exp_result *result, const struct exp_simulated *x)
+{
+    char name[32];
+
+    exp_result_put(result, SHARE, (uint64_t)(1e6 * x->share));
+    for (size_t q = 0; q < EXP_N_SAMPLED; q++) {
+        exp_say(name, sizeof name, "pm/%zu", q);
+        exp_result_put(result, name, (uint64_t)x->pm[q]);
+    }
+}
+
+static void take_sampled(struct exp_sweep_counts *c, const struct exp_result *r)
+{
+    uint64_t number;
+    char name[32];
+
+    c->share = exp_result_get(r, SHARE, &number) ? 1 : 1e-6 * (double)number;
+    for (size_t q = 0; q < EXP_N_SAMPLED; q++) {
+        exp_say(name, sizeof name, "pm/%zu", q);
+        c->pm[q] = exp_result_get(r, name, &number) ? 0 : (double)number;
+    }
+}
+
+/* Samples a task. A stream that is too short is replayed exactly. */
+static int sample(const struct exp_sweep *s, size_t task, const struct exp_pool *pool, struct exp_result *result,
+                  struct exp_why *why)
+{
+    const struct exp_sweep_case *x = case_at(s, task);
+    const struct exp_replay_plan r = replay_of(x, pool);
+    struct exp_simulated *simulated = exp_new(1, sizeof *simulated);
+    struct sim_hierarchy *h;
+    int err = sim_hierarchy_new(&h, machine_at(s, task));
+
+    if (!err)
+        err = exp_replay_sampled(&r, &x->config->setup.sampling, machine_at(s, task), h, simulated);
+    sim_hierarchy_free(h);
+    if (!err) {
+        double cycles = 0;
+
+        put(result, machine_at(s, task), &simulated->stats, simulated->mac_instructions);
+        for (unsigned p = 0; p < CONV_N_PHASES; p++)
+            cycles += sim_cycles_sum(&simulated->cycles[p]);
+        if (has_clock(s, task))
+            exp_result_put(result, CYCLES, (uint64_t)cycles);
+        put_sampled(result, simulated);
+    }
+    free(simulated);
+    return err == -ERANGE ? replay_together(s, task, 1, pool, result, why) : err;
+}
+
 /* Tells whether a pass for all ways serves a job. */
 static bool is_of_ways(const struct exp_sweep *s, size_t first, size_t n)
 {
@@ -478,6 +562,7 @@ static int replay(void *ctx, size_t job, const struct exp_pool *pool, struct exp
     const size_t first = s->first[job], n = s->first[job + 1] - first;
     const struct exp_sweep_case *x = case_at(s, first);
     int err = exp_sweep_has_cores(x->config) ? replay_on_cores(x, pool, result)
+              : is_sampled(x)                ? sample(s, first, pool, result, why)
               : is_of_ways(s, first, n)      ? replay_ways(s, first, n, pool, result, why)
                                              : replay_together(s, first, n, pool, result, why);
 
@@ -502,6 +587,7 @@ static void take(void *ctx, size_t task, const struct exp_result *r)
     }
     if (exp_result_get(r, CYCLES, &c->cycles))
         c->cycles = 0;
+    take_sampled(c, r);
 }
 
 /* Returns how many of a job's tasks are simulations: each further task is a clock. */
@@ -529,7 +615,7 @@ static double seconds(void *ctx, size_t job)
                           ? 4
                           : 1 + (double)(simulations(s, job) - 1) / (is_plain ? 5 : 2);
 
-    return machines * exp_replay_mac_seconds(&x->config->setup) * conv_macs(&x->layer->problem);
+    return machines * exp_replay_plan_seconds(&x->config->setup, &x->plan);
 }
 
 double exp_sweep_seconds(const struct exp_sweep *s)

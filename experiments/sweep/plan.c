@@ -277,6 +277,19 @@ int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const
     return err ? err : check_cut(s, why);
 }
 
+void exp_sweep_forget_tasks(struct exp_sweep *s)
+{
+    for (size_t i = 0; i < s->n_tasks; i++) {
+        free((char *)s->task[i].name);
+        free((char *)s->task[i].what);
+    }
+    free(s->task);
+    free(s->first);
+    free(s->case_of);
+    free(s->counts);
+    s->n_tasks = s->n_jobs = 0;
+}
+
 void exp_sweep_release(struct exp_sweep *s)
 {
     for (size_t i = 0; i < s->grids.n_points && s->config; i++) {
@@ -287,16 +300,9 @@ void exp_sweep_release(struct exp_sweep *s)
         }
         free(s->config[i]);
     }
-    for (size_t i = 0; i < s->n_tasks; i++) {
-        free((char *)s->task[i].what);
-        free((char *)s->task[i].name);
-    }
+    exp_sweep_forget_tasks(s);
     free(s->config);
     free(s->cases);
-    free(s->task);
-    free(s->first);
-    free(s->case_of);
-    free(s->counts);
     sim_grids_release(&s->grids);
     *s = (struct exp_sweep){ 0 };
 }

@@ -29,10 +29,13 @@ static int prepare(void *session)
 {
     struct session *s = session;
     const struct exp_sweep_options *o = &s->options;
+    struct exp_sampling how = { 0 };
     int err = exp_main_models(&s->models, o->model, EXP_MODEL_ASK(o), &s->why);
 
     err = err ? err : exp_machine_find(&s->machine, o->machine, o->results, &s->why);
+    err = err ? err : exp_sampling_read(&how, o->sample, &s->why);
     err = err ? err : exp_sweep_plan(&s->sweep, o, &s->models, &s->machine, &s->why);
+    s->sweep.sampling = how;
     if (!err)
         exp_sweep_say_cut(&s->sweep, stderr);
     if (err)
@@ -149,6 +152,7 @@ static const struct exp_option options[] = {
               algos, ""),
     EXP_PLUGIN_OPTIONS,
     EXP_KERNEL_OPTIONS,
+    EXP_SAMPLE_OPTION,
     EXP_REPLAY_JOBS_OPTION,
     EXP_PATH("STORE",
              "file that keeps what was simulated, so that it is not simulated again (default RESULTS/store.sqlite); "

@@ -125,6 +125,17 @@ static double misses(const struct replayed *x, size_t level)
     return (double)x->sum.level[exp_named_level(&levels, level)].load_misses;
 }
 
+/* Returns half of the interval of the cost. */
+static double cost_pm(const struct replayed *x)
+{
+    const double *pm = x->counts.pm;
+
+    return x->r->has_cycles        ? pm[EXP_SAMPLED_CYCLES]
+           : x->r->why_no_estimate ? hypot(pm[EXP_SAMPLED_MEMORY_READ], pm[EXP_SAMPLED_MEMORY_WRITTEN])
+                                   : pm[EXP_SAMPLED_EQ6];
+}
+
+#define PM(quantity, reason) IF_REPLAYED(x->counts.pm[EXP_SAMPLED_##quantity], reason)
 #define IF_REPLAYED(number, reason) value_or((double)(number), x->c->why ? x->c->why : (reason))
 #define MEASURES "experiments/sweep/measures.def"
 #define MEASURES_OF struct replayed

@@ -36,6 +36,20 @@ static void say_cost(const struct exp_sweep_report *r, double cost, char *text, 
     exp_say_more(text, bytes, "%.*f %s%s", exp_screen_digits(x), x, unit > 1 ? "million " : "", exp_sweep_unit(r));
 }
 
+/* Returns how many further configurations may cost as little as the best, by the intervals of samples. */
+static size_t count_open(const struct exp_sweep_group *g, size_t n)
+{
+    size_t n_open = 0;
+
+    for (const ROW *x = g->sum; x < g->sum + n; x++) {
+        const double pm = hypot(x->of[SWEEP_cost_pm].number, g->best->of[SWEEP_cost_pm].number);
+
+        n_open += exp_sweep_is_simulated(x) && x != g->best && pm > 0 &&
+                  exp_sweep_cost_of(x) - exp_sweep_cost_of(g->best) <= pm;
+    }
+    return n_open;
+}
+
 static void say_headline(const struct exp_sweep_report *r, const struct exp_sweep_group *g, char *text, size_t bytes)
 {
     const size_t n = r->sweep->grids.n_points;
@@ -66,6 +80,11 @@ static void say_headline(const struct exp_sweep_report *r, const struct exp_swee
         exp_say_more(text, bytes, " With %s, %.0f KiB of caches instead of %.0f cost at most 1 %% more.", config,
                      g->small->cache_bytes / 1024, g->best->cache_bytes / 1024);
     }
+    if (count_open(g, n))
+        exp_say_more(text, bytes,
+                     " It is open which costs least: replays are samples (SAMPLE=exact), and the interval "
+                     "of the best overlaps with %zu of the others.",
+                     count_open(g, n));
 }
 
 void exp_sweep_headline(const struct exp_sweep_report *r, char *text, size_t bytes)

@@ -27,7 +27,7 @@ enum { EXP_SWEEP_N_TILES = 3 }; /* numbers of tiles that VARY may give: nc, k2, 
 /* The user's options. */
 struct exp_sweep_options {
     const char *model, *layers, *input, *vary, *machine, *algos, *ukr, *core, *store, *known, *slurm, *share, *results,
-        *commit, *plan, *plugin_flags, *plugin_plan;
+        *commit, *plan, *plugin_flags, *plugin_plan, *sample;
     unsigned batch, links, packs_filters, jobs, launcher, shares, plugin_limit, more;
 };
 
@@ -61,7 +61,9 @@ struct exp_sweep_counts {
     struct sim_cell phase[CONV_N_PHASES];
     uint64_t mac_instructions;
     uint64_t longest_mac_instructions; /* of the core with most */
-    uint64_t cycles; /* by the simulated core's clock, unless exp_sweep_why_no_cycles says otherwise */
+    uint64_t cycles;          /* by the simulated core's clock, unless exp_sweep_why_no_cycles says otherwise */
+    double share;             /* of the accesses, the simulated share; 1: exact */
+    double pm[EXP_N_SAMPLED]; /* halves of the 95 % intervals; 0: exact */
 };
 
 struct exp_sweep {
@@ -71,6 +73,7 @@ struct exp_sweep {
     struct sim_machine base;          /* the machine before changes */
     struct exp_sweep_config **config; /* [grids.n_points] */
     unsigned algos;
+    struct exp_sampling sampling; /* as asked for: exp_sweep_list_tasks decides */
     size_t n_algos, n_layers;     /* layers: of all models */
     struct exp_sweep_case *cases; /* model by model, layer by layer, configuration by configuration */
     size_t n_cases;
@@ -93,8 +96,12 @@ int exp_sweep_plan(struct exp_sweep *s, const struct exp_sweep_options *o, const
 /* Prints a line for each of VARY's tile numbers that is larger than some layers, and was cut for these layers. */
 void exp_sweep_say_cut(const struct exp_sweep *s, FILE *out);
 
-/* Lists the tasks of the planned cases, each once, in the order of jobs (jobs.c). */
+/*
+ * Lists the tasks of the planned cases, each once, in the order of jobs (jobs.c). Chooses between exact and sampled
+ * replays: a sampled replay serves a single machine, and an exact pass many machines.
+ */
 void exp_sweep_list_tasks(struct exp_sweep *s);
+void exp_sweep_forget_tasks(struct exp_sweep *s);
 
 /* Writes the keys of a configuration: "L1.size=16K L2.ways=4". */
 void exp_sweep_say_config(const struct exp_sweep *s, size_t config, char *text, size_t bytes);

@@ -28,6 +28,9 @@ refuses "a machine has no such key: 'speed'" "$three" MACHINE=toy VARY=speed=9
 refuses "'L1.size' comes twice" "$three" MACHINE=toy VARY='L1.size=1K L1.size=2K'
 refuses "'{' without '}'" "$three" MACHINE=toy VARY='L1.prefetch={stream'
 refuses "'4..1' is no range" "$three" MACHINE=toy VARY=nc=4..1
+for sample in 0 200% x; do
+    refuses "SAMPLE=$sample" "$three" MACHINE=toy VARY=nc=4 "SAMPLE=$sample"
+done
 refuses "nc: must be a whole number from 1, not 'many'" "$three" MACHINE=toy VARY=nc=many
 refuses "cores: must be at most 256, not 1000" "$three" MACHINE=toy VARY=cores=1,1000
 refuses "cores: the last level includes the others of machine toy" "$three" MACHINE=toy VARY='cores=2 L3.inclusion=inclusive'
@@ -134,7 +137,7 @@ run VARY=L1.size=2K
 without_config() { csv_rows "$1/sweep.csv" | cut -d, -f1-4,8- ; }
 without_config "$dir" >"$work/first"
 check "a changed machine" "$sweep" MORE=1 "RESULTS=$work/results" "MACHINE=$work/changed.cfg" "$three" VARY=L1.ways=2 STORE=no >"$work/out" 2>"$work/err"
-check "VARY makes the machine of another file" cmp -s "$work/first" <(without_config "$work/results/changed/sweep/three" | sed 's/ changed has no / toy has no /')
+check "VARY makes the machine of another file" cmp -s "$work/first" <(without_config "$work/results/changed/sweep/three" | sed 's/ changed has no / toy has no /g')
 
 # Killed again and again, the sweep ends with equal results.
 run "$grid" STORE=no
@@ -262,5 +265,24 @@ if grep -q 'is not on record' "$dir/configs.csv"; then
 else
     clocked
 fi
+
+# Samples: the interval of the cost holds the exact cost, and the store tells samples apart.
+sed -n 2p tests/data/three.csv >"$work/long.csv"
+echo 'conv,64,56,56,96,3,3,1,1,1,1,1,1,1,1,1' >>"$work/long.csv"
+for sample in exact 1% 1%; do
+    "$sweep" "RESULTS=$work/results" "MODEL=$work/long.csv" MACHINE=zen3 ALGO=sconv_is VARY=L2.size=512K,1M "SAMPLE=$sample" \
+        "STORE=$work/samples.sqlite" MORE=1 >"$work/out" 2>"$work/err"
+    check "SAMPLE=$sample: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    cp "$work/results/zen3/sweep/long/configs.csv" "$work/${sample%\%}.csv"
+    grep -o '^[0-9]* of [0-9]* simulations from the store' "$work/out" >>"$work/kept"
+done
+check "samples are kept apart, and once: $(cat "$work/kept")" cmp -s "$work/kept" <(printf '%s of 2 simulations from the store\n' 0 0 2)
+check "intervals hold the exact costs" awk -F, '
+    /^#/ { next }
+    $1 == "model" { for (i = 1; i <= NF; i++) { c = $i == "cost" ? i : c; pm = $i == "cost_pm" ? i : pm }; next }
+    FNR == NR { exact[$3] = $c; next }
+    { d = $c - exact[$3]; n += $pm > 0 && (d < 0 ? -d : d) <= $pm }
+    END { exit n != 2 }' <(csv_rows "$work/exact.csv") <(csv_rows "$work/1.csv")
+check "equal costs of samples are open" grep -q 'It is open which costs' "$work/out"
 
 finish

@@ -117,6 +117,8 @@ double exp_replay_mac_seconds(const struct exp_setup *s)
                                               : plain_seconds;
 }
 
+const double exp_replay_long_seconds = 20;
+
 static double macs_of(const struct exp_model *model)
 {
     double macs = 0;
@@ -129,7 +131,6 @@ static double macs_of(const struct exp_model *model)
 int exp_replay_settle_sampling(struct exp_setup *s, const char *text, const struct exp_model *model, size_t n_models,
                                unsigned algos, bool needs_all, struct exp_why *why)
 {
-    static const double long_seconds = 20;
     const int err = exp_sampling_read(&s->sampling, text, why);
     double macs = 0;
 
@@ -138,7 +139,7 @@ int exp_replay_settle_sampling(struct exp_setup *s, const char *text, const stru
     for (size_t i = 0; i < n_models; i++)
         macs += macs_of(&model[i]);
     if (needs_all || sim_machine_is_plain(&s->machine) ||
-        full_seconds * macs * __builtin_popcount(algos) <= long_seconds)
+        full_seconds * macs * __builtin_popcount(algos) <= exp_replay_long_seconds)
         s->sampling.mode = EXP_SAMPLING_EXACT;
     return 0;
 }
@@ -174,11 +175,16 @@ static const double short_seconds = 0.3;
 /* What a sample takes of the time of the exact replay. */
 static const double sampled_share = 0.2;
 
-/* Tells whether a case's replay is sampled. Classes of misses need every access. */
-static bool is_sampled(const struct exp_setup *s, const struct exp_case *c)
+/* Classes of misses need every access. */
+bool exp_replay_is_sampled(const struct exp_setup *s, const struct conv_plan *plan)
 {
-    return s->sampling.mode != EXP_SAMPLING_EXACT && !s->classifies_misses && c->plan.algorithm != CONV_PLUGIN &&
-           exp_replay_mac_seconds(s) * conv_macs(&c->layer->problem) > short_seconds;
+    return s->sampling.mode != EXP_SAMPLING_EXACT && !s->classifies_misses && plan->algorithm != CONV_PLUGIN &&
+           exp_replay_mac_seconds(s) * conv_macs(&plan->problem) > short_seconds;
+}
+
+double exp_replay_plan_seconds(const struct exp_setup *s, const struct conv_plan *plan)
+{
+    return exp_replay_mac_seconds(s) * conv_macs(&plan->problem) * (exp_replay_is_sampled(s, plan) ? sampled_share : 1);
 }
 
 /* Estimates all the runs of a case: one, or two for warm caches. */
@@ -187,7 +193,7 @@ static double case_seconds(const struct exp_setup *s, const struct exp_case *c, 
 {
     double mac = exp_replay_mac_seconds(s) + (is_simulated_twice(s) ? plain_seconds : 0);
 
-    mac *= is_sampled(s, c) ? sampled_share : 1;
+    mac *= exp_replay_is_sampled(s, &c->plan) ? sampled_share : 1;
     return (cache == EXP_WARM ? 2 : 1) * mac * conv_macs(&c->layer->problem) / n_threads;
 }
 
@@ -392,6 +398,25 @@ static void take_sampled(struct exp_simulated *to, const struct exp_sample *samp
         to->pm[q] = ceil(view->pm[q]);
 }
 
+int exp_replay_sampled(const struct exp_replay_plan *r, const struct exp_sampling *how, const struct sim_machine *m,
+                       struct sim_hierarchy *h, struct exp_simulated *to)
+{
+    struct exp_sample *x = exp_new(1, sizeof *x);
+    struct sim_clock clock;
+    int err;
+
+    assert(r && how && m && h && to);
+    *x = (struct exp_sample){ .how = how, .n_views = 1, .may_repeat = true };
+    x->view[0] = (struct exp_sample_view){ .h = h, .machine = m, .has_stack = true };
+    x->view[0].clock = sim_clock_why_not(m) ? NULL : &clock;
+    sim_clock_init(&clock, m, h);
+    err = exp_sample_plan(r, x, &to->mac_instructions);
+    if (!err)
+        take_sampled(to, x, &x->view[0]);
+    free(x);
+    return err;
+}
+
 /* Replays a case sampled, through all simulations at once. warms: for the caches' content alone. */
 static int sample_once(struct exp_case *c, struct simulations *s, const struct conv_binding *bind,
                        const struct exp_pool *pool, bool warms)
@@ -432,7 +457,7 @@ static int replay_through(struct exp_case *c, struct simulations *s, const struc
                           const struct exp_pool *pool, bool warms)
 {
     const bool is_outside = c->plan.algorithm == CONV_PLUGIN;
-    int err = is_sampled(s->setup, c) ? sample_once(c, s, bind, pool, warms) : -ERANGE;
+    int err = exp_replay_is_sampled(s->setup, &c->plan) ? sample_once(c, s, bind, pool, warms) : -ERANGE;
 
     if (err != -ERANGE)
         return err;

@@ -126,8 +126,24 @@ double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state c
 int exp_replay_settle_sampling(struct exp_setup *s, const char *text, const struct exp_model *model, size_t n_models,
                                unsigned algos, bool needs_all, struct exp_why *why);
 
+/* Seconds of exact replays, of a usual computer's CPU time, from which on SAMPLE=auto takes samples. */
+extern const double exp_replay_long_seconds;
+
+/* Tells whether a setup's replay of a plan is sampled: the plan is long enough, and not a plug-in's. */
+bool exp_replay_is_sampled(const struct exp_setup *s, const struct conv_plan *plan);
+
+/*
+ * Replays a plan through one simulation of a machine with empty caches, sampled as `how` says. Sets the results in *to.
+ * Returns as exp_replay_plan; -ERANGE with the hierarchy unused if the stream is too short.
+ */
+int exp_replay_sampled(const struct exp_replay_plan *r, const struct exp_sampling *how, const struct sim_machine *m,
+                       struct sim_hierarchy *h, struct exp_simulated *to);
+
 /* Estimates the seconds of one multiply-add in the machine's simulation on one thread of a usual computer. */
 double exp_replay_mac_seconds(const struct exp_setup *s);
+
+/* Estimates the seconds of a plan in the machine's simulation, sampled or not. */
+double exp_replay_plan_seconds(const struct exp_setup *s, const struct conv_plan *plan);
 
 /* Takes the quantities with intervals from a replay through the machine; has_cycles: the replay has cycles. */
 void exp_replay_quantities(double of[EXP_N_SAMPLED], const struct sim_machine *m, const struct exp_simulated *s,
