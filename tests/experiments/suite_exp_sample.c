@@ -320,7 +320,7 @@ static void values_of(double of[EXP_N_SAMPLED], const struct run *r, const struc
     exp_sample_quantities(of, &b->setup.machine, &sum, cycles_of(r));
 }
 
-static const struct exp_sampling usual = { EXP_SAMPLING_ALWAYS, 0.01, 1 };
+static const struct exp_sampling usual = { EXP_SAMPLING_ALWAYS, 0.01, 1, 0.3 };
 
 /* If every unit is drawn, all counts are the exact replay's counts. */
 static void test_whole(void)

@@ -185,5 +185,23 @@ check "... beside constants" [ "$(grep -cE '^always sconv_(tuned|ws) ' "$work/ou
 check "the errors of each pair of algorithms are a table" \
     [ "$(cat "$work"/results/zen3/validation/squeezenet+googlenet*/gains.csv | grep -c '^zen3,[a-z_]*,[a-z_]*,2,')" -eq 20 ]
 
+# Samples on random layers and machines: bad input, and a seed decides every number.
+rm -rf "$work/results"
+for sample in 0 200% x; do
+    refuses "SAMPLE=$sample" "SAMPLE=$sample"
+done
+refuses "RANDOM=4 judges samples: set SAMPLE" RANDOM=4
+refuses "RANDOM" RANDOM=0 SAMPLE=1%
+for seed in 7 7 8; do
+    "$validate" "COUNTS=$work/few" MODEL=squeezenet LAYERS="$few" SAMPLE=1% RANDOM=4 "SEED=$seed" "RESULTS=$work/random" MORE=1 \
+        >"$work/out" 2>"$work/err"
+    check "RANDOM=4 SEED=$seed: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    csv_rows "$work"/random/zen3/validation/*/sampled.csv >"$work/again.csv"
+    check "the seed is printed" grep -q "^Random layers and machines: 4, seed $seed" "$work/out"
+    [ -e "$work/first.csv" ] || cp "$work/again.csv" "$work/first.csv"
+    [ "$seed" = 8 ] || check "a seed repeats bit by bit" cmp -s "$work/first.csv" "$work/again.csv"
+done
+check "another seed draws other layers" [ "$(cmp "$work/first.csv" "$work/again.csv" >"$work/out" 2>&1 && echo equal)" = "" ]
+
 echo "validate: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

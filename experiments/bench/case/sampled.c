@@ -36,7 +36,9 @@ int exp_sampling_read(struct exp_sampling *s, const char *text, struct exp_why *
     char *end;
 
     assert(s && text);
-    *s = (struct exp_sampling){ .mode = EXP_SAMPLING_EXACT, .target = usual_target, .seed = USUAL_SEED };
+    *s = (struct exp_sampling){
+        .mode = EXP_SAMPLING_EXACT, .target = usual_target, .seed = USUAL_SEED, .least_seconds = 0.3
+    };
     if (!strcmp(text, "exact"))
         return 0;
     s->mode = EXP_SAMPLING_AUTO;

@@ -169,9 +169,6 @@ bool exp_replay_alone_differs(const struct exp_setup *s)
     return is_simulated_twice(s) && !must_agree(s);
 }
 
-/* Seconds of an exact replay below which a sample gains nothing. */
-static const double short_seconds = 0.3;
-
 /* What a sample takes of the time of the exact replay. */
 static const double sampled_share = 0.2;
 
@@ -179,7 +176,7 @@ static const double sampled_share = 0.2;
 bool exp_replay_is_sampled(const struct exp_setup *s, const struct conv_plan *plan)
 {
     return s->sampling.mode != EXP_SAMPLING_EXACT && !s->classifies_misses && plan->algorithm != CONV_PLUGIN &&
-           exp_replay_mac_seconds(s) * conv_macs(&plan->problem) > short_seconds;
+           exp_replay_mac_seconds(s) * conv_macs(&plan->problem) > s->sampling.least_seconds;
 }
 
 double exp_replay_plan_seconds(const struct exp_setup *s, const struct conv_plan *plan)

@@ -21,7 +21,7 @@
 
 struct options {
     const char *counts, *model, *layers, *machine, *algos, *results, *commit, *sample;
-    unsigned cache, jobs, more;
+    unsigned cache, jobs, more, random, seed;
 };
 
 struct session {
@@ -132,6 +132,8 @@ static int prepare(void *session)
 
     if (!err && s->sampling.mode == EXP_SAMPLING_AUTO)
         s->sampling.mode = EXP_SAMPLING_ALWAYS;
+    if (!err && o->random && s->sampling.mode == EXP_SAMPLING_EXACT)
+        err = exp_fail(&s->why, -EINVAL, "RANDOM=%u judges samples: set SAMPLE, such as SAMPLE=1%%", o->random);
     err = err ? err : exp_counts_read(&s->counts, o->counts, &s->why);
     err = err ? err : select_algos(s);
     err = err ? err : read_models(s);
@@ -213,7 +215,7 @@ static int add_model(struct session *s, const struct exp_model *model, struct ex
     }
     if (!err && !s->machine.n_cost)
         s->machine.cost_percent = exp_validate_cost_percent(&e, &s->machine.n_cost);
-    if (!err && s->sampling.mode != EXP_SAMPLING_EXACT) {
+    if (!err && s->sampling.mode != EXP_SAMPLING_EXACT && !s->options.random) {
         s->setup.sampling = s->sampling;
         err = exp_validate_sample(&s->samples, &e, cache_of(s), s->options.jobs, progress, &s->why);
         s->setup.sampling.mode = EXP_SAMPLING_EXACT;
@@ -237,10 +239,15 @@ static int work(void *session)
     if (err)
         return err;
     exp_forecast_print(&forecast, stderr);
-    seconds[EXP_WORK_REPLAY] = forecast.seconds;
+    seconds[EXP_WORK_REPLAY] = forecast.seconds + exp_validate_random_seconds(s->options.random, s->options.jobs);
     progress = exp_main_progress(seconds);
     for (size_t i = 0; i < s->models.n && !err; i++)
         err = add_model(s, &s->models.model[i], progress);
+    if (!err)
+        err = exp_validate_random_try(&s->samples,
+                                      &(struct exp_validate_random){ s->options.random, s->options.seed, &s->sampling,
+                                                                     s->options.results, s->options.jobs, progress },
+                                      &s->why);
     exp_progress_free(progress);
     return err;
 }
@@ -280,6 +287,8 @@ static int print_verdict(const void *session, FILE *out)
     fprintf(out, "\n");
     exp_validate_targets_print(&s->report, out);
     exp_validate_cycles_print(&s->report, &s->machine, out);
+    if (s->options.random)
+        fprintf(out, "\nRandom layers and machines: %u, seed %u.\n", s->options.random, s->options.seed);
     if (s->samples.n)
         exp_validate_sampled_print(&s->samples, out);
     if (s->models.n > 1)
@@ -331,7 +340,7 @@ static void release(void *session)
 {
     struct session *s = session;
 
-    free(s->samples.row);
+    exp_validate_samples_release(&s->samples);
     exp_points_release(&s->points);
     exp_setup_release(&s->setup);
     exp_counts_release(&s->counts);
@@ -357,6 +366,11 @@ static const struct exp_option options[] = {
     EXP_TEXT("SAMPLE",
              "judges sampled replays beside the exact replays, too: auto, or a target such as 1%; default: exact, none",
              sample, "exact"),
+    EXP_NUMBER("RANDOM",
+               "random layers on random machines, on which SAMPLE is judged in place of the recorded layers (default: "
+               "none; 2000 take some minutes)",
+               random, 0, 1, 1000000),
+    EXP_NUMBER("SEED", "of RANDOM (default 1)", seed, 1, 1, 1000000),
     EXP_REPLAY_JOBS_OPTION,
     EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS",

@@ -91,6 +91,14 @@ int exp_validate_sample(struct exp_validate_samples *s, struct exp_experiment *e
     return err;
 }
 
+void exp_validate_samples_release(struct exp_validate_samples *s)
+{
+    for (size_t i = 0; i < s->n_texts; i++)
+        free(s->text[i]);
+    free(s->text);
+    free(s->row);
+}
+
 int exp_validate_sampled_write(const struct exp_validate_samples *s, const struct exp_outdir *dir, struct exp_why *why)
 {
     return rec_write(&exp_validate_sampled_table, s->row, s->n, dir, "sampled replays beside exact replays", why);

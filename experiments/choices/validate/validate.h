@@ -68,7 +68,11 @@ struct exp_validate_samples {
     struct exp_validate_sampled_row *row; /* [n], owned */
     size_t n;
     size_t n_streams, n_sampled;
+    char **text; /* [n_texts], owned: names in the rows */
+    size_t n_texts;
 };
+
+void exp_validate_samples_release(struct exp_validate_samples *s);
 
 /*
  * Replays an experiment with exact counts again, sampled as its setup says, and adds the rows; the exact counts stay.
@@ -83,6 +87,21 @@ void exp_validate_sampled_print(const struct exp_validate_samples *s, FILE *out)
 void exp_validate_sampled_note(const struct exp_validate_samples *s, struct exp_screen *screen);
 
 extern const struct rec_table exp_validate_sampled_table;
+
+/* ---- random.c: random layers on machines with levels of random size, by a seed ---- */
+
+struct exp_validate_random {
+    size_t n; /* layers */
+    uint64_t seed;
+    const struct exp_sampling *sampling;
+    const char *results;
+    unsigned n_threads;
+    struct exp_progress *progress;
+};
+
+/* Replays all exactly and sampled, and adds the rows. Returns as exp_replay_all. */
+int exp_validate_random_try(struct exp_validate_samples *s, const struct exp_validate_random *how, struct exp_why *why);
+double exp_validate_random_seconds(size_t n, unsigned n_threads);
 /* ---- gains.c ---- */
 
 /* The points whose ratios of cycles become rows of gains.csv (experiments/choices/advice/gain.h). */
