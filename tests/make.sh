@@ -193,7 +193,7 @@ spelt_by_name stack "GUEST=$hostile"
 help() { plain_make --no-print-directory help "$@"; }
 
 overview=$(help)
-check "make help has $(wc -l <<<"$overview") lines" [ "$(wc -l <<<"$overview")" -le 70 ]
+check "make help has $(wc -l <<<"$overview") lines" [ "$(wc -l <<<"$overview")" -le 71 ]
 plain_make help 2>"$work/err" | true
 check "make help with a reader that has seen enough: exit status ${PIPESTATUS[0]}" [ "${PIPESTATUS[0]}" -eq 0 ]
 check "make help has no users and no developers" [ "$(grep -c '^For users:$\|^For developers:$' <<<"$overview")" -eq 2 ]
@@ -265,7 +265,7 @@ completes 'build/sconv-plan FORM' 'FORMAT=' _convolution_program
 completes 'build/sconv-plan --js' '--json' _convolution_program
 completes 'build/sconv-gen LAYER=resnet18:conv0' conv0 _convolution_program
 completes 'build/experiment TIM' 'TIMING=' _convolution_program
-completes 'build/bench ju' 'judge' _convolution_program
+completes 'build/bench jud' 'judge' _convolution_program
 completes 'build/bench judge MACH' 'MACHINE=' _convolution_program
 completes 'build/bench peers --col' '--columns' _convolution_program
 touch "$work/Elsewhere.mk"

@@ -346,7 +346,7 @@ mutant "a legend of bars that nobody measured" experiments/figures/simulated_cyc
 mutant "targets: a baseline as good hinders nothing" experiments/choices/targets.c 's/!\(x->n_better > x->n_worse && x->p\.number < most_by_chance\)/x->p.number < 0/' jury
 mutant "targets: equal shapes vote one by one" experiments/choices/targets.c 's/votes\[row\[i\]\.same\]/votes[i]/' jury
 mutant "targets: equal shapes teach the fit" experiments/choices/rivals.c 's/r->shape % FOLDS != fold && //' jury
-mutant "jury: a patch is a plane" experiments/choices/jury/draw.c 's/while \(!is\[kind\]\)/while (!is[kind] || kind < 1)/' jury
+mutant "jury: no shape is grouped" experiments/choices/jury/draw.c 's/while \(!is\[kind\]\)/while (!is[kind] || kind < 1)/' jury
 mutant "advice: half of the layers above a bound gain" experiments/choices/advice/gain.c 's/>= 95 \* \(i \+ 1\)/>= 50 * (i + 1)/' advice
 mutant "advice: errors of another machine raise a gain" experiments/choices/advice/gain.c 's/\? fmax\(g->median, 1\) : g->median/? g->median : g->median/' advice
 mutant "advice: the cause of the fewest saved cycles" experiments/choices/advice/advice.c 's/!\(was\[i\] - becomes\[i\] > \*saved\)/!(was[i] - becomes[i] < *saved || *saved < 0)/' advice

@@ -251,7 +251,7 @@ static const struct exp_option options[] = {
 
 const struct exp_question question_jury = {
     .name = "jury",
-    .asks = "How do shapes fare that nobody tuned on? Checked, timed, simulated, beside baselines",
+    .asks = "How do shapes fare that nobody tuned on? Timed and simulated",
     .wants = { "papers: try shapes that nobody tuned on, such as ConvBench's|make jury TABLES=path/to/convbench "
                "SAMPLE_LAYERS=300" },
     .takes = "300 shapes take minutes, thousands an hour. A run that was stopped goes on where it was.",
