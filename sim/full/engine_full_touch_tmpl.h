@@ -53,26 +53,12 @@ static bool is_in_memory(struct sim_full *e, uint64_t line)
     return true;
 }
 
-static bool was_prefetched(struct sim_full *e, uint64_t line)
-{
-    for (size_t k = 0; k < 2; k++) {
-        const struct sim_full_place p = sim_full_level_find(&e->level[k], line);
-
-        if (sim_full_is_hit(p))
-            return *sim_full_level_flags(&e->level[k], p) & SIM_FULL_PREFETCHED;
-    }
-    return false;
-}
-
-/*
- * Tells whether prefetchers may bring lines from memory: a box's first line is in memory, or a prefetcher has brought the
- * line and the lines behind the box are in memory.
- */
+/* Tells whether prefetchers may bring lines from memory: a box's first line, or the line behind the box, is in no cache. */
 static bool reads_ahead(struct sim_full *e, uint64_t first, uint64_t n)
 {
     const uint64_t mask = SIM_FULL_ADDRESS_MASK >> e->level[0].line_shift;
 
-    return is_in_memory(e, first & mask) || (was_prefetched(e, first & mask) && is_in_memory(e, (first + n) & mask));
+    return is_in_memory(e, first & mask) || is_in_memory(e, (first + n) & mask);
 }
 
 static void touch_lines_behind(struct sim_hierarchy *h, const struct sim_run *run)
