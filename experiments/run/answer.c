@@ -286,6 +286,7 @@ static void describe(struct answer *a, const struct exp_report *r)
     a->v.observed = r->observed;
     a->v.why_no_check = r->why_elsewhere;
     a->v.why_no_cycles = exp_cycles(r->e->setup, &r->e->cases[0]).why;
+    a->v.is_never_timed = !a->v.why_no_cycles && r->e->setup->machine.core.never_timed;
 }
 
 /* Keeps the known errors of the estimates as a text. */

@@ -124,6 +124,7 @@ struct exp_verdict {
     const char *why_not_timed;   /* why nothing was timed; NULL */
     const char *why_no_parts;    /* why the reference's packing and micro-kernels are unknown; NULL */
     const char *why_no_cycles;   /* why the reference has no simulated cycles; NULL */
+    bool is_never_timed;         /* no simulated cycles of the machine were held against the time of such a machine */
     const char *why_no_check;    /* why no time is the simulated machine's, to confirm an estimate; NULL */
     const char *observed;        /* results of observing the binaries, in a sentence or two; NULL or "": none */
     const char *estimates_elsewhere; /* known errors of the estimate on further machines; "" */

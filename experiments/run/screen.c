@@ -324,6 +324,8 @@ static void say_trust(const struct subject *s, struct exp_screen *screen)
     char text[512] = "";
 
     if (s->measure != M_measured_time_ns) {
+        if (v->is_never_timed)
+            exp_screen_note(screen, "cycles", "never timed: no machine such as %s has confirmed them", v->machine);
         exp_screen_note(screen, "trust", "not measured: %s",
                         v->why_not_timed             ? v->why_not_timed
                         : v->reference.why_not_timed ? v->reference.why_not_timed

@@ -532,6 +532,8 @@ static void say_no_cycles(const struct exp_verdict *v, FILE *out)
 {
     if (v->why_no_cycles)
         fprintf(out, "\nSimulated cycles are not available: %s.\n", v->why_no_cycles);
+    if (v->is_never_timed)
+        fprintf(out, "\nSimulated cycles of %s were never timed: no such machine has confirmed them.\n", v->machine);
 }
 
 static void say_sampled(const struct exp_verdict *v, FILE *out)

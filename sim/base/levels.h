@@ -108,6 +108,7 @@ struct sim_core {
     double misprediction_cycles; /* until the right path begins */
     double sustained_operations_per_cycle; /* by a loop of independent operations */
     double serial_operations_per_cycle;    /* by code of dependent operations, such as calls */
+    bool never_timed;                      /* no cycles were held against the time of such a machine */
     bool stops_loads;                      /* lines pass between caches only while the first level serves no load */
 };
 

@@ -104,6 +104,7 @@ const struct sim_key sim_core_keys[] = {
     { "misprediction_cycles", SIM_KEY_CYCLES, MEMBER(struct sim_core, misprediction_cycles) },
     { "sustained_operations_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_core, sustained_operations_per_cycle) },
     { "serial_operations_per_cycle", SIM_KEY_BANDWIDTH, MEMBER(struct sim_core, serial_operations_per_cycle) },
+    { "timed", SIM_KEY_CHOICE, MEMBER(struct sim_core, never_timed), .is_optional = true, .choice = yes_no },
     { "transfers_overlap", SIM_KEY_CHOICE, MEMBER(struct sim_core, stops_loads), .is_optional = true,
       .choice = yes_no },
     { .name = NULL },

@@ -377,6 +377,10 @@ static void test_estimates(void)
     says_not(&r.v, "Simulated cycles are not available");
     r.v.why_no_cycles = "toy has no [core]";
     says(&r.v, 100, "Simulated cycles are not available: toy has no [core].", NULL);
+    r.v.why_no_cycles = NULL;
+    r.v.is_never_timed = true;
+    says(&r.v, 100, "were never timed: no such machine has confirmed them.", NULL);
+    r.v.is_never_timed = false;
 }
 
 /* The clock of a simulated core takes the brackets' place, and names the waits. */

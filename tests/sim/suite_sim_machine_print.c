@@ -45,7 +45,7 @@ static void every_option_is_read_and_printed(void)
         "[tlb L1]\nentries = 64\n[tlb L2]\nentries = 1536\nways = 12\n"
         "[core]\nwidth = 6\nwindow = 256\nload_buffers = 72\nstore_buffers = 64\nwalkers = 5\nstore_misses = 9\n"
         "misprediction_cycles = 13\nsustained_operations_per_cycle = 4.25\nserial_operations_per_cycle = 1.7\n"
-        "transfers_overlap = no\n";
+        "timed = no\ntransfers_overlap = no\n";
     static const struct sim_prefetch list[] = {
         { .kind = SIM_PREFETCH_STRIDE, .degree = 1, .distance = 3 },
         { .kind = SIM_PREFETCH_STREAM, .degree = 4, .distance = 20 },
@@ -74,7 +74,7 @@ static void every_option_is_read_and_printed(void)
     CU_ASSERT(m.core.window == 256 && m.core.load_buffers == 72 && m.core.store_buffers == 64);
     CU_ASSERT(m.core.walkers == 5 && m.core.store_misses == 9 && m.core.misprediction_cycles == 13);
     CU_ASSERT(m.core.sustained_operations_per_cycle == 4.25 && m.core.serial_operations_per_cycle == 1.7);
-    CU_ASSERT(m.core.stops_loads);
+    CU_ASSERT(m.core.stops_loads && m.core.never_timed);
     CU_ASSERT(!sim_machine_is_plain(&m));
     machine_check_round_trip(&m);
 }

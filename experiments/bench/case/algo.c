@@ -536,7 +536,7 @@ static int read_stacks(struct exp_setup *s, struct exp_why *why)
 
     s->stacks = (struct exp_stacks){ 0 };
     s->why_no_stacks[0] = '\0';
-    if (!s->machine.has_stack)
+    if (!s->machine.has_stack && *s->why_no_cycles)
         return 0;
     path = s->stack_path ? exp_format("%s", s->stack_path) : exp_stacks_path(s->ukr->isa);
     err = exp_stacks_read(&s->stacks, path, why);
@@ -546,6 +546,8 @@ static int read_stacks(struct exp_setup *s, struct exp_why *why)
     } else if (!err && !s->stack_path) {
         err = read_stacks_of_other_vectors(s, why);
     }
+    if (!s->machine.has_stack)
+        exp_stacks_keep_work(&s->stacks);
     free(path);
     return err;
 }
@@ -555,8 +557,6 @@ static void find_clock(struct exp_setup *s)
     const char *why_not = sim_clock_why_not(&s->machine);
 
     s->why_no_cycles[0] = '\0';
-    if (!why_not && !s->machine.has_stack)
-        why_not = "does not say stack = yes";
     if (why_not)
         exp_say(s->why_no_cycles, sizeof s->why_no_cycles, "%s %s", s->machine.name, why_not);
 }

@@ -48,6 +48,18 @@ static struct exp_stack_record *find(const struct exp_stacks *s, const char *alg
     return NULL;
 }
 
+void exp_stacks_keep_work(struct exp_stacks *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        for (unsigned p = 0; p < CONV_N_PHASES; p++) {
+            struct conv_stack_phase *phase = &s->record[i].stack.phase[p];
+
+            memset(phase->loads, 0, sizeof phase->loads);
+            memset(phase->stores, 0, sizeof phase->stores);
+        }
+    }
+}
+
 bool exp_stacks_have(const struct exp_stacks *s, const char *algo)
 {
     for (size_t i = 0; i < s->n; i++) {

@@ -344,6 +344,8 @@ void exp_validate_cycles_print(const struct exp_agreement_report *r, const struc
     if (!x[ERROR_MEDIAN].n)
         fprintf(out, "No cycles are compared: %s.\n",
                 *of->setup->why_no_cycles ? of->setup->why_no_cycles : "no row has both simulated and measured ones");
+    if (of->setup->machine.core.never_timed)
+        fprintf(out, "Simulated cycles of %s were never timed on such a machine.\n", of->setup->machine.name);
     if (x[BY_CSA].n) /* the layers where the simulation chose a schedule */
         fprintf(out, "Of the same %" PRIu64 " pairs of schedules the faster one is chosen by", x[BY_CSA].n);
     for (size_t k = N_TARGETS; k < N_RULES && x[BY_CSA].n; k++)
