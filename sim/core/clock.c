@@ -22,6 +22,24 @@ const char *sim_clock_why_not(const struct sim_machine *m)
     return NULL;
 }
 
+const char *sim_clock_choice(size_t i)
+{
+    static const char *const choices[] = {
+        "how missing stores wait (a Zen 3's counts of five models)",
+        "which lines from memory are out of order, one of five rules (likewise)",
+        "4 bytes a cycle from memory (likewise)",
+        "4.3 operations a cycle in loops (likewise)",
+        "1.7 operations a cycle in serial code (likewise)",
+        "the prefetcher of L1's streams sees all accesses, not misses alone (likewise)",
+        "the same prefetcher asks 8 lines ahead, not 7 (likewise)",
+        "a prefetch instruction does not pay for a line out of order (a Sapphire Rapids' times)",
+        NULL,
+    };
+
+    assert(i < sizeof choices / sizeof choices[0]);
+    return choices[i];
+}
+
 void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, const struct sim_hierarchy *h)
 {
     assert(c && m && h);

@@ -23,15 +23,9 @@
  *                further line passes meanwhile. The core waits for the line, beside any work of the step, unless a
  *                prefetch instruction asked for the line
  *
- * Eight choices were made with counts in view, so these counts do not test the choices. For seven choices, the counts
- * are a Zen 3's of five models; machines/zen3.cfg gives the evidence for each choice:
- *
- *   rules    how missing stores wait; which lines from memory are out of order (one of five rules)
- *   values   4 bytes a cycle from memory; 4.3 operations a cycle in loops; 1.7 operations a cycle in serial code
- *   the prefetcher of L1's streams sees all accesses, not misses alone, and asks 8 lines ahead, not 7
- *
- * The eighth choice was made with times of a Sapphire Rapids in view: a prefetch instruction does not pay for a line
- * out of order. All further rules and values were chosen without counts, or with counts of patterns of known addresses.
+ * Some choices were made with counts or times in view, which do not test the choices: sim_clock_choice lists each
+ * choice, and machines/zen3.cfg gives the evidence. All further rules and values were chosen without counts, or with
+ * counts of patterns of known addresses.
  *
  * Left out: dependences between operations except in calls; ports except for loads, stores and multiply-adds; the line
  * of a group that a load really waits for; the time at which a prefetched line arrives; and other users of shared
@@ -91,6 +85,9 @@ void sim_clock_between(struct sim_clock *c, unsigned phase, const struct sim_cel
 
 /* Forgets lines still on their way, as after a part of the stream that the clock did not see. */
 void sim_clock_resume(struct sim_clock *c);
+
+/* Returns a choice that was made with counts or times in view, in words; NULL after the last choice. */
+const char *sim_clock_choice(size_t i);
 
 double sim_cycles_sum(const struct sim_cycles *c);
 void sim_cycles_add(struct sim_cycles *sum, const struct sim_cycles *c);

@@ -295,6 +295,15 @@ static void cycles_are_finite_on_every_core(void)
     }
 }
 
+static void choices_in_view_of_counts_are_listed(void)
+{
+    size_t n = 0;
+
+    while (sim_clock_choice(n))
+        CU_ASSERT(strlen(sim_clock_choice(n++)) > 20);
+    CU_ASSERT_EQUAL(n, 8);
+}
+
 static const struct test_case cases[] = {
     { "what a machine's file lacks is said", what_a_file_lacks_is_said },
     { "the narrowest resource decides", the_narrowest_resource_decides },
@@ -305,6 +314,7 @@ static const struct test_case cases[] = {
     { "scattered lines take more", scattered_lines_take_more },
     { "stores wait when buffers are full", stores_wait_when_buffers_are_full },
     { "cycles are finite on every core", cycles_are_finite_on_every_core },
+    { "choices in view of counts are listed", choices_in_view_of_counts_are_listed },
     { NULL, NULL },
 };
 

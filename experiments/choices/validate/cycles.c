@@ -12,6 +12,7 @@
 #include "experiments/choices/choice.h"
 #include "experiments/choices/targets.h"
 #include "kernels/csa/csa2.h"
+#include "sim/core/clock.h"
 
 enum kind {
     ERROR_MEDIAN,
@@ -351,6 +352,9 @@ void exp_validate_cycles_print(const struct exp_agreement_report *r, const struc
     for (size_t k = N_TARGETS; k < N_RULES && x[BY_CSA].n; k++)
         fprintf(out, "%s %s in %.1f %%%s", k > N_TARGETS ? "," : "", targets[k].words, x[k].percent.number,
                 k + 1 < N_RULES ? "" : ".\n");
+    fprintf(out, "Chosen with counts or times in view, so these numbers do not test:\n");
+    for (size_t i = 0; sim_clock_choice(i); i++)
+        fprintf(out, "  %s\n", sim_clock_choice(i));
     if (x[ERROR_MEDIAN].n)
         print_baselines(r->points, of, out);
 }
