@@ -37,7 +37,7 @@ struct exp_sampling {
     double
         target; /* wanted half width of the 95 % intervals of cycles and of lines into the first level, over the value */
     uint64_t seed;
-    double least_seconds; /* exact replays of less, on a usual computer, are not sampled */
+    double least_seconds; /* shorter exact replays, on a usual computer, are not sampled */
 };
 
 /* Reads SAMPLE=: auto, exact, or a target: 1%, 0.5%. Returns 0, or -EINVAL with a line in why. */

@@ -40,7 +40,7 @@ char *exp_stacks_path(enum cpu_isa isa);
 int exp_stacks_read(struct exp_stacks *s, const char *path, struct exp_why *why);
 void exp_stacks_release(struct exp_stacks *s); /* an empty struct is fine */
 
-/* Forgets the accesses to the stack, so that only the clock uses the records: the work of compiled code. */
+/* Forgets the accesses to the stack. The clock goes on using the records: the work of compiled code. */
 void exp_stacks_keep_work(struct exp_stacks *s);
 
 /* Tells whether any code of an algorithm is on record. */
