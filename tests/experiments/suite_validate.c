@@ -140,7 +140,8 @@ static void test_equals(void)
                              point(3, 0, 1000, 7, 9) };
     const struct exp_points points = { p, 7 };
     const struct exp_agreement_report report = { .points = &points };
-    const struct exp_validate_machine of = { .setup = NULL };
+    static const struct exp_setup setup;
+    const struct exp_validate_machine of = { .setup = &setup };
     char *text = NULL, *equals;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);

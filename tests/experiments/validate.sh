@@ -190,12 +190,12 @@ rm -rf "$work/results"
 for sample in 0 200% x; do
     refuses "SAMPLE=$sample" "SAMPLE=$sample"
 done
-refuses "RANDOM=4 judges samples: set SAMPLE" RANDOM=4
-refuses "RANDOM" RANDOM=0 SAMPLE=1%
+refuses "NESTS=4 judges samples: set SAMPLE" NESTS=4
+refuses "NESTS" NESTS=0 SAMPLE=1%
 for seed in 7 7 8; do
-    "$validate" "COUNTS=$work/few" MODEL=squeezenet LAYERS="$few" SAMPLE=1% RANDOM=4 "SEED=$seed" "RESULTS=$work/random" MORE=1 \
+    "$validate" "COUNTS=$work/few" MODEL=squeezenet LAYERS="$few" SAMPLE=1% NESTS=4 "SEED=$seed" "RESULTS=$work/random" MORE=1 \
         >"$work/out" 2>"$work/err"
-    check "RANDOM=4 SEED=$seed: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    check "NESTS=4 SEED=$seed: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
     csv_rows "$work"/random/zen3/validation/*/sampled.csv >"$work/again.csv"
     check "the seed is printed" grep -q "^Random layers and machines: 4, seed $seed" "$work/out"
     [ -e "$work/first.csv" ] || cp "$work/again.csv" "$work/first.csv"

@@ -133,7 +133,7 @@ static int prepare(void *session)
     if (!err && s->sampling.mode == EXP_SAMPLING_AUTO)
         s->sampling.mode = EXP_SAMPLING_ALWAYS;
     if (!err && o->random && s->sampling.mode == EXP_SAMPLING_EXACT)
-        err = exp_fail(&s->why, -EINVAL, "RANDOM=%u judges samples: set SAMPLE, such as SAMPLE=1%%", o->random);
+        err = exp_fail(&s->why, -EINVAL, "NESTS=%u judges samples: set SAMPLE, such as SAMPLE=1%%", o->random);
     err = err ? err : exp_counts_read(&s->counts, o->counts, &s->why);
     err = err ? err : select_algos(s);
     err = err ? err : read_models(s);
@@ -366,11 +366,11 @@ static const struct exp_option options[] = {
     EXP_TEXT("SAMPLE",
              "judges sampled replays beside the exact replays, too: auto, or a target such as 1%; default: exact, none",
              sample, "exact"),
-    EXP_NUMBER("RANDOM",
+    EXP_NUMBER("NESTS",
                "random layers on random machines, on which SAMPLE is judged in place of the recorded layers (default: "
                "none; 2000 take some minutes)",
                random, 0, 1, 1000000),
-    EXP_NUMBER("SEED", "of RANDOM (default 1)", seed, 1, 1, 1000000),
+    EXP_NUMBER("SEED", "of NESTS (default 1)", seed, 1, 1, 1000000),
     EXP_REPLAY_JOBS_OPTION,
     EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS",
