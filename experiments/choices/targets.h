@@ -71,10 +71,10 @@ enum exp_target {
     EXP_N_TARGETS
 };
 
-/* The bounds of a target, in percent; 0: none. A share is to be so many points over the best baseline, too. */
+/* The bounds of a target, in percent; 0: no bound. */
 struct exp_bound {
     double at_least, aim;
-    double over, over_aim;
+    double over, over_aim; /* of a share: the wanted lead over the best baseline, in points */
 };
 
 struct exp_target_result {
