@@ -300,7 +300,7 @@ static void say_caches(const struct subject *s, struct exp_screen *screen)
                          verdict_sum_beside(v, s->best, s->best, alone) /
                              verdict_sum_beside(v, s->best, &v->reference, alone));
     }
-    exp_screen_note(screen, "caches", "%s's simulated misses, those of %s are 1: %s", s->best->name, v->reference.name,
+    exp_screen_note(screen, "caches", "simulated misses of %s over those of %s: %s", s->best->name, v->reference.name,
                     text);
 }
 
@@ -353,7 +353,7 @@ static void say_simulation(const struct subject *s, struct exp_screen *screen)
 
         exp_say(text, sizeof text, "cycles say %.2f", simulated);
         if (by_cycles.high > by_cycles.value)
-            exp_say_more(text, sizeof text, " +- %.2g", by_cycles.high - by_cycles.value);
+            exp_say_more(text, sizeof text, " +- %.2f", verdict_half_width(&by_cycles));
         exp_say_more(text, sizeof text, "x");
         if (!isnan(measured) && (simulated - 1) * (measured - 1) < 0)
             exp_say_more(text, sizeof text, ", the measurement says %.2fx: do not use the simulated cycles here",

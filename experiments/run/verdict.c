@@ -319,6 +319,11 @@ static void say_why(const struct exp_verdict *v, const struct exp_verdict_varian
     fprintf(out, "\n");
 }
 
+double verdict_half_width(const struct exp_ratio *r)
+{
+    return ceil(100 * (r->high - r->value)) / 100;
+}
+
 /* Says the speed-up by simulated cycles: with its interval, if replays were sampled. */
 static void say_unchecked(const struct exp_verdict *v, const struct exp_verdict_variant *x, const char *part, FILE *out)
 {
@@ -326,7 +331,7 @@ static void say_unchecked(const struct exp_verdict *v, const struct exp_verdict_
 
     fprintf(out, EXP_LABEL "%.2f ", "simulated", r.value);
     if (!isnan(r.low))
-        fprintf(out, "+- %.2g ", r.high - r.value);
+        fprintf(out, "+- %.2f ", verdict_half_width(&r));
     fprintf(out, "%s%s%s; unproven, see below\n", estimate_words(M_simulated_cycles), part,
             verdict_is_open(&r) ? "; open: the interval holds 1" : "");
 }

@@ -79,6 +79,9 @@ struct exp_ratio verdict_by_cycles(const struct exp_verdict *v, const struct exp
 /* Tells whether an interval holds 1: neither side is known to be faster. False without an interval. */
 bool verdict_is_open(const struct exp_ratio *r);
 
+/* Returns half of a ratio's interval, rounded up to two decimals. */
+double verdict_half_width(const struct exp_ratio *r);
+
 /* Returns the smallest simulated share of a replay's accesses, in percent; 100: all counts are exact. */
 double verdict_sampled_percent(const struct exp_verdict *v);
 
