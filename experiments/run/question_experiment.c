@@ -144,7 +144,8 @@ static int settle_sampling(struct exp_run_session *s)
                         "CLASSES=3c needs every access, and SAMPLE=%s leaves accesses out: use SAMPLE=exact",
                         o->sample);
     s->setup.classifies_misses =
-        o->classes == CLASSES_3C || (o->classes == CLASSES_AUTO && how->mode == EXP_SAMPLING_EXACT);
+        o->classes == CLASSES_3C ||
+        (o->classes == CLASSES_AUTO && exp_replay_classifies_soon(&s->setup, &s->model, s->algos));
     return err;
 }
 
@@ -613,8 +614,7 @@ static const struct exp_option options[] = {
     EXP_KERNEL_OPTIONS,
     EXP_WORD("CLASSES",
              "misses classified as compulsory, capacity, conflict: 3c; machine: as its file says (faster); or auto "
-             "(default): "
-             "3c, unless the replay is sampled",
+             "(default): 3c, unless the replay is sampled or classes take longer than 20 s",
              classes, CLASSES_AUTO, "auto", "3c", "machine"),
     EXP_SAMPLE_OPTION,
     EXP_TUNE_OPTIONS,

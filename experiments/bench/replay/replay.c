@@ -137,11 +137,17 @@ int exp_replay_settle_sampling(struct exp_setup *s, const char *text, const stru
     if (err || s->sampling.mode != EXP_SAMPLING_AUTO)
         return err;
     for (size_t i = 0; i < n_models; i++)
-        macs += macs_of(&model[i]);
-    if (needs_all || sim_machine_is_plain(&s->machine) ||
-        full_seconds * macs * __builtin_popcount(algos) <= exp_replay_long_seconds)
+        macs += __builtin_popcount(algos) * macs_of(&model[i]);
+    if (needs_all || sim_machine_is_plain(&s->machine) || full_seconds * macs <= exp_replay_long_seconds)
         s->sampling.mode = EXP_SAMPLING_EXACT;
     return 0;
+}
+
+bool exp_replay_classifies_soon(const struct exp_setup *s, const struct exp_model *model, unsigned algos)
+{
+    return s->sampling.mode == EXP_SAMPLING_EXACT &&
+           (!sim_machine_is_plain(&s->machine) ||
+            classified_seconds * macs_of(model) * __builtin_popcount(algos) <= exp_replay_long_seconds);
 }
 
 bool exp_replay_is_worth_keeping(const struct exp_setup *s)

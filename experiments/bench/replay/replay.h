@@ -126,7 +126,16 @@ double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state c
 int exp_replay_settle_sampling(struct exp_setup *s, const char *text, const struct exp_model *model, size_t n_models,
                                unsigned algos, bool needs_all, struct exp_why *why);
 
-/* Seconds of exact replays, of a usual computer's CPU time, from which on SAMPLE=auto takes samples. */
+/*
+ * Tells whether classes of misses are worth the time, by SAMPLE= as settled: every access is replayed, and the classes are
+ * found in exp_replay_long_seconds, or take a small part of the time of a machine with more than caches.
+ */
+bool exp_replay_classifies_soon(const struct exp_setup *s, const struct exp_model *model, unsigned algos);
+
+/*
+ * Seconds of exact replays, of a usual computer's CPU time, from which on SAMPLE=auto takes samples and CLASSES=auto leaves
+ * classes out.
+ */
 extern const double exp_replay_long_seconds;
 
 /* Tells whether a setup's replay of a plan is sampled: the plan is long enough, and not a plug-in's. */
