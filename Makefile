@@ -325,6 +325,10 @@ bench: deps ## Measure speed: threads, kernels, SConv, replays, the simulator, p
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
+#: Five minutes: `make artifact` tries every claim.
+artifact-smoke: ### Try the quick ones of the claims of papers and project
+	$(Q)$(MAKE) --no-print-directory artifact SMOKE=1
+
 #: make bench-sim ENGINE=avx512,avx2 STREAM=gemm
 #: make bench-sim MACHINE=sim/machines/zen3.cfg
 #: 20 seconds.
