@@ -325,6 +325,11 @@ bench: deps ## Measure speed: threads, kernels, SConv, replays, the simulator, p
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
+#: The tarball goes to build/, with the version and the hash of the commit's files.
+dist: ### Make a tarball of the commit, and print its SHA-256
+	$(Q)mkdir -p $(BUILD) && git archive --prefix=convsim-$(VERSION)/ HEAD | gzip -n >$(BUILD)/convsim-$(VERSION).tar.gz
+	$(Q)sha256sum $(BUILD)/convsim-$(VERSION).tar.gz
+
 #: Five minutes: `make artifact` tries every claim.
 artifact-smoke: ### Try the quick ones of the claims of papers and project
 	$(Q)$(MAKE) --no-print-directory artifact SMOKE=1
