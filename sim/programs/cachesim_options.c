@@ -1,8 +1,10 @@
 #include "sim/programs/cachesim_options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +13,7 @@
 #include "sim/programs/cachesim_source.h"
 #include "sim/programs/cachesim_text.h"
 
-const char cachesim_help[] =
+const char *const cachesim_help[] = {
     "usage: cachesim [options] TRACE        (TRACE is a file or - for standard input; .gz, .zst, .xz, .bz2, ... too)\n"
     "       cachesim [options] run -- PROGRAM [ARGUMENT]...\n"
     "\n"
@@ -37,6 +39,9 @@ const char cachesim_help[] =
     "The run\n"
     "  --passes N          run the trace N times in a row (a file, not -)\n"
     "  --warmup N          do not count the first N accesses; 'pass': not all passes but the last\n"
+    "  --sample TARGET     simulate windows alone, until 95 % intervals of lines into the first level have this half "
+    "width:\n"
+    "                      1%, 0.5%; of machines with prefetchers or TLBs. --seed N draws other windows (default 1)\n"
     "  --flush             write dirty lines back at the end, and count that\n"
     "The output\n"
     "  --output FORMAT     table, csv or json (default: who serves the loads, and misses in percent)\n"
@@ -63,7 +68,7 @@ const char cachesim_help[] =
     "  --version           print the version\n"
     "  -h, --help          print this\n"
     "A value may follow its option after '=' too: --output=json.\n"
-    "\n"
+    "\n",
     "Examples\n"
     "  cachesim --machine clx4208 run -- ./prog its arguments\n"
     "  valgrind --tool=lackey --trace-mem=yes --log-fd=9 ./prog 9>&1 >/dev/null | cachesim --format lackey -\n"
@@ -78,7 +83,9 @@ const char cachesim_help[] =
     "  cachesim --mrc gcc.din > gcc.csv\n"
     "  cachesim --convert binary gcc.binary gcc.din\n"
     "\n"
-    "Exit status: 0; 1 if the output could not be written; 2 for bad options, machines or traces.\n";
+    "Exit status: 0; 1 if the output could not be written; 2 for bad options, machines or traces.\n",
+    NULL
+};
 
 /*
  * Stores the value of an option. Returns NULL, or the fault. which: from the option's row: the offset of a flag in
@@ -143,6 +150,25 @@ static const char *set_warmup(struct cachesim_options *o, const char *value, siz
     if (o->warms_up_passes || cachesim_number(value, false, 0, UINT64_MAX, &o->warmup))
         return NULL;
     return "neither a number of accesses nor 'pass'";
+}
+
+static const char *set_sample(struct cachesim_options *o, const char *value, size_t which)
+{
+    static const double least = 0.01, greatest = 50;
+    char *end;
+
+    (void)which;
+    o->sample = strtod(value, &end);
+    if (end == value || strcmp(end, "%") || !(o->sample >= least && o->sample <= greatest))
+        return "not a percentage from 0.01% to 50%";
+    o->sample /= 100;
+    return NULL;
+}
+
+static const char *set_seed(struct cachesim_options *o, const char *value, size_t which)
+{
+    (void)which;
+    return cachesim_number(value, false, 1, UINT32_MAX, &o->seed) ? NULL : "not a number from 1";
 }
 
 static const char *set_output(struct cachesim_options *o, const char *value, size_t which)
@@ -280,6 +306,8 @@ static const struct row {
     { "vary", true, set_vary, CACHESIM_VARY, 0 },
     { "passes", true, set_passes, 0, 0 },
     { "warmup", true, set_warmup, 0, 0 },
+    { "sample", true, set_sample, 0, 0 },
+    { "seed", true, set_seed, 0, 0 },
     { "flush", FLAG(flushes), 0 },
     { "output", true, set_output, 0, WITH_REPORT },
     { "more", FLAG(shows_all), WITH_REPORT },
@@ -452,6 +480,20 @@ static int guess_format(struct cachesim_options *o, struct sim_why why)
     return cachesim_complain(why, "--format", "is missing, and the trace's name does not tell it", o->trace);
 }
 
+/* A sample leaves accesses out. */
+static int check_sample(const struct cachesim_options *o, struct sim_why why)
+{
+    if (o->seed && !o->sample)
+        return cachesim_complain(why, "--seed", "draws the windows of --sample, which is missing", NULL);
+    if (o->sample > 0 && (o->mode != CACHESIM_SIMULATE || o->is_classified || o->flushes || o->warmup ||
+                          o->warms_up_passes || o->passes > 1 || o->timeline || cachesim_options_by_line(o)))
+        return cachesim_complain(why, "--sample",
+                                 "leaves accesses out: not with --3c, --vary, --flush, --warmup, --passes, --timeline, "
+                                 "counts by line, and analyses",
+                                 o->trace);
+    return 0;
+}
+
 /* Checks combinations of options. */
 static int check(struct cachesim_options *o, struct sim_why why)
 {
@@ -472,6 +514,8 @@ static int check(struct cachesim_options *o, struct sim_why why)
         return cachesim_complain(why, "--passes", "standard input can be read only once", "-");
     if (!simulates && (o->warmup || o->warms_up_passes || o->flushes || o->is_classified))
         return cachesim_complain(why, NULL, "--warmup, --flush and --3c are for simulating a machine only", o->trace);
+    if (check_sample(o, why))
+        return -EINVAL;
     if (o->mode != CACHESIM_SIMULATE && o->has_output && o->output == SIM_REPORT_TABLE)
         return cachesim_complain(why, "--output", "the analyses and --vary print csv or json", "table");
     if (o->mode == CACHESIM_VARY && (o->by_tag || o->plot))

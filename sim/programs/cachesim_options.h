@@ -39,6 +39,8 @@ struct cachesim_options {
     bool warms_up_passes; /* all passes but the last are */
     uint64_t passes;
     bool is_classified; /* 3C on every level */
+    double sample;      /* --sample: wanted half width of an interval over the count; 0: all accesses are simulated */
+    uint64_t seed;      /* of the sample */
     bool flushes;
     bool by_tag;
     bool shows_all;                            /* the whole table in place of the short report */
@@ -85,6 +87,7 @@ static inline bool cachesim_options_leave_stdout(const struct cachesim_options *
 /* Returns 0, or -EINVAL with a line in why. */
 int cachesim_options_parse(struct cachesim_options *o, int argc, char **argv, struct sim_why why);
 
-extern const char cachesim_help[];
+/* The text of --help, in parts; NULL comes last. */
+extern const char *const cachesim_help[];
 
 #endif

@@ -11,6 +11,7 @@
 #include "sim/programs/cachesim_file.h"
 #include "sim/programs/cachesim_machine.h"
 #include "sim/programs/cachesim_plot.h"
+#include "sim/programs/cachesim_sample.h"
 #include "sim/programs/cachesim_session.h"
 #include "sim/programs/cachesim_signal.h"
 #include "sim/programs/cachesim_timeline.h"
@@ -40,12 +41,35 @@ static int check_annotation(struct cachesim_session *s, const struct cachesim_an
     return 0;
 }
 
+/* Puts a sampler before the simulation, if a sample is asked for and saves time. Returns 0 or -ENOMEM. */
+static int sample(struct cachesim_session *s, const struct sim_machine *m, struct sim_hierarchy *hierarchy,
+                  struct cachesim_sample **sample)
+{
+    const struct cachesim_options *o = &s->options;
+    int err;
+
+    *sample = NULL;
+    if (!o->sample)
+        return 0;
+    if (sim_machine_is_plain(m)) {
+        fprintf(stderr,
+                "cachesim: --sample: machine %s has caches alone, of which a sample saves no time: all accesses "
+                "are simulated\n",
+                m->name);
+        return 0;
+    }
+    err = cachesim_sample_new(sample, m, hierarchy, s->n_tags, o->sample, o->seed ? o->seed : 1);
+    s->sink = *sample ? cachesim_sample_sink(*sample) : s->sink;
+    return err;
+}
+
 /* Simulates. annotate: counts by source line, through which the accesses go; NULL: none. */
 static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, const char *source,
                        struct sim_hierarchy *hierarchy, struct cachesim_annotate *annotate)
 {
     const struct cachesim_options *o = &s->options;
     struct cachesim_timeline *timeline = NULL;
+    struct cachesim_sample *sampler;
     int err;
 
     s->sink = annotate ? cachesim_annotate_sink(annotate) : sim_hierarchy_sink(hierarchy);
@@ -53,6 +77,8 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
     if (err)
         return cachesim_fail(s, CACHESIM_BAD_OUTPUT, o->timeline, strerror(-err));
     s->sink = timeline ? cachesim_timeline_sink(timeline) : s->sink;
+    if (sample(s, m, hierarchy, &sampler))
+        return cachesim_fail(s, CACHESIM_BAD_INPUT, "--sample", strerror(ENOMEM));
     s->sink_error = annotate ? cachesim_annotate_error(annotate) : NULL;
     s->clear_stats = clear_stats;
     s->counter = hierarchy;
@@ -70,7 +96,8 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
         const struct sim_report report = {
             .machine = m,
             .machine_source = source,
-            .stats = sim_hierarchy_stats(hierarchy),
+            .stats = sampler ? cachesim_sample_stats(sampler) : sim_hierarchy_stats(hierarchy),
+            .sample = sampler ? cachesim_sample_intervals(sampler) : NULL,
             .n_tags = s->n_tags,
             .trace_name = strcmp(o->trace, "-") ? o->trace : "stdin",
             .counts = &s->counts,
@@ -88,6 +115,7 @@ static int simulate_on(struct cachesim_session *s, const struct sim_machine *m, 
         }
     }
     cachesim_timeline_free(timeline);
+    cachesim_sample_free(sampler);
     return err;
 }
 
@@ -213,7 +241,8 @@ static int convert(struct cachesim_session *s)
 
 static int print_help(struct cachesim_session *s)
 {
-    fputs(cachesim_help, stdout);
+    for (const char *const *part = cachesim_help; *part; part++)
+        fputs(*part, stdout);
     return cachesim_check_stdout(s, 0);
 }
 

@@ -505,6 +505,19 @@ static void print_json_trace(const struct sim_report *r, FILE *out)
             r->is_partial ? ", \"partial\": true" : "");
 }
 
+static void print_json_sample(const struct sim_report_sample *s, FILE *out)
+{
+    if (!s)
+        return;
+    fprintf(out, "  \"sample\": { \"simulated_percent\": %.17g, \"intervals\": [", 100 * s->simulated);
+    for (size_t i = 0; i < s->n; i++) {
+        fprintf(out, "%s\n    { \"name\": ", i ? "," : "");
+        sim_json_string(s->interval[i].name, out);
+        fprintf(out, ", \"value\": %.17g, \"pm\": %.17g }", s->interval[i].value, s->interval[i].pm);
+    }
+    fputs("\n  ] },\n", out);
+}
+
 /* Prints a place's counters and rates. */
 static void print_json_place(const struct sim_report *r, const struct place *p, const struct sim_cell *cell, FILE *out)
 {
@@ -563,6 +576,7 @@ static void print_json(const struct sim_report *r, FILE *out)
 
     print_json_machine(r, out);
     print_json_trace(r, out);
+    print_json_sample(r->sample, out);
     if (r->by_tag) {
         fputs("  \"cells\": [", out);
         for_cells(r, out, print_cell_json);

@@ -40,16 +40,31 @@ enum sim_report_format {
     SIM_REPORT_SHORT,
 };
 
+/* The 95 % interval of a count of a sampled simulation: value +- pm. */
+struct sim_report_interval {
+    const char *name; /* as sim_counts_each() names counters */
+    double value, pm;
+};
+
+/* A sampled simulation: the counts are estimates, but for loads, stores and bytes. */
+struct sim_report_sample {
+    const struct sim_report_interval *interval; /* [n]; the first has the wanted half width */
+    size_t n;
+    double simulated; /* share of the accesses, simulated one by one */
+    double target;    /* wanted half width of the first interval, over the count */
+};
+
 struct sim_report {
     const struct sim_machine *machine;
     const char *machine_source;    /* sources of its values, a line each; NULL or "": none are printed */
     const struct sim_stats *stats; /* as many in a row as the tags need */
     unsigned n_tags;
-    const char *trace_name;                /* NULL: there was no trace */
-    const struct sim_trace_counts *counts; /* of the trace; NULL if trace_name is */
-    bool is_partial;                       /* the trace was not simulated to its end */
-    bool by_tag;                           /* every tag and phase with counts, besides the sum */
-    const char *const *tag_names;          /* [n_tags], NULL for a tag without a name; or NULL: tags have no names */
+    const char *trace_name;                 /* NULL: there was no trace */
+    const struct sim_trace_counts *counts;  /* of the trace; NULL if trace_name is */
+    bool is_partial;                        /* the trace was not simulated to its end */
+    const struct sim_report_sample *sample; /* NULL: all accesses were simulated */
+    bool by_tag;                            /* every tag and phase with counts, besides the sum */
+    const char *const *tag_names;           /* [n_tags], NULL for a tag without a name; or NULL: tags have no names */
 };
 
 /* Prints a report. out stays the caller's and is flushed. Returns 0, or the error of writing as -errno. */

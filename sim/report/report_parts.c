@@ -38,6 +38,38 @@ void sim_report_machine(const struct sim_report *r, const char *prefix, FILE *ou
     print_source(r->machine_source, prefix, out);
 }
 
+/* Says in percent how wide an interval is. */
+static double percent_of(const struct sim_report_interval *i)
+{
+    return i->value > 0 ? 100 * i->pm / i->value : 0;
+}
+
+static void print_sample(const struct sim_report *r, const char *prefix, FILE *out)
+{
+    const struct sim_report_sample *s = r->sample;
+
+    if (!s)
+        return;
+    if (s->simulated >= 1) {
+        fprintf(out, "%ssample: the trace is too short; all accesses were simulated, and all counts are exact\n",
+                prefix);
+        return;
+    }
+    fprintf(
+        out,
+        "%ssample: %.2g %% of the accesses were simulated one by one; loads and stores are exact, further counts are "
+        "estimates with these 95 %% intervals:\n",
+        prefix, 100 * s->simulated);
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->interval[i].value > 0)
+            fprintf(out, "%s  %-28s %15.0f +- %.0f (%.2g %%)\n", prefix, s->interval[i].name, s->interval[i].value,
+                    s->interval[i].pm, percent_of(&s->interval[i]));
+    }
+    if (percent_of(&s->interval[0]) > 100 * s->target)
+        fprintf(out, "%s  %s: %.3g %% were wanted, and %.3g %% were reached\n", prefix, s->interval[0].name,
+                100 * s->target, percent_of(&s->interval[0]));
+}
+
 void sim_report_trace(const struct sim_report *r, const char *prefix, FILE *out)
 {
     if (!r->trace_name)
@@ -52,4 +84,5 @@ void sim_report_trace(const struct sim_report *r, const char *prefix, FILE *out)
     if (r->is_partial)
         fputs("; interrupted: these counts are partial", out);
     fputc('\n', out);
+    print_sample(r, prefix, out);
 }

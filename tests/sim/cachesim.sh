@@ -1104,6 +1104,63 @@ as_host() {
     check "$1: '$2' is not in: $(grep '^values: ' "$work/out")" grep -q "^values: $2" "$work/out"
 }
 
+# A trace of 5 million accesses with three kinds of phases: blocks, streams, and random words.
+long_trace() {
+    awk 'BEGIN {
+        for (i = 0; i < 60000; i++) {
+            x = (x * 1103515245 + 12345) % 2147483648
+            printf "L %x 8 0 0\nS %x 8 1 0\n", 1048576 + i % 6000 * 8, 16777216 + i % 900 * 64
+            printf "L %x 8 2 0\n", 268435456 + int(x / 256) * 8
+        }
+        for (i = 0; i < 60000; i++)
+            printf "L %x 8 3 1\nS %x 8 4 1\n", 536870912 + i * 8, 805306368 + i * 8
+    }' >"$work/phases.text"
+    "$cachesim" --convert binary "$work/phases.binary" --passes 16 "$work/phases.text"
+}
+
+# A sample of a long trace: exact accesses, intervals that hold the exact counts, equal runs for equal seeds.
+samples() {
+    local n seed count value option
+    for value in 0 0% 200% x 1 -1% nan%; do
+        refuses "--sample: not a percentage from 0.01% to 50%, '$value'" "--sample=$value" tests/golden/mix.din
+    done
+    refuses "--seed: draws the windows of --sample" --seed 2 tests/golden/mix.din
+    refuses "--seed: not a number from 1" --seed 0 --sample 1% tests/golden/mix.din
+    for option in --3c --flush '--passes 2' '--warmup 5' '--wss 100' "--timeline $work/t"; do
+        # shellcheck disable=SC2086
+        refuses "--sample: leaves accesses out" --sample 1% --machine zen3 $option tests/golden/mix.din
+    done
+    long_trace
+    "$cachesim" --machine zen3 --output json "$work/phases.binary" >"$work/exact.json"
+    for seed in 1 2; do
+        "$cachesim" --machine zen3 --sample 10% --seed $seed --output json "$work/phases.binary" >"$work/sample$seed.json"
+        check "--sample: exit status $?" [ $? -eq 0 ]
+        "$cachesim" --machine zen3 --sample 10% --seed $seed --output json "$work/phases.binary" >"$work/again.json"
+        check "--sample --seed $seed: a second run differs" cmp -s "$work/sample$seed.json" "$work/again.json"
+    done
+    check "--seed: changes nothing" test -n "$(cmp "$work/sample1.json" "$work/sample2.json")"
+    n=$(sed -n 's/.*"simulated_percent": \([0-9]*\).*/\1/p' "$work/sample1.json")
+    check "--sample: '$n' % of the accesses were simulated" [ "${n:-100}" -lt 70 ]
+    check "--sample: loads are exact" [ "$(grep -o '"loads": [0-9]*' "$work/exact.json")" = "$(grep -o '"loads": [0-9]*' "$work/sample1.json")" ]
+    for count in L1:lines_in L1:load_misses L2:load_misses memory:memory_read_lines; do
+        check "--sample: ${count/:/.} outside its interval" holds "${count%:*}" "${count#*:}"
+    done
+    "$cachesim" --machine zen3 --sample 1% tests/golden/mix.din >"$work/out"
+    check "--sample of a short trace: $(cat "$work/out")" grep -q '^sample: the trace is too short; all accesses were simulated' "$work/out"
+    "$cachesim" --machine toy --sample 1% tests/golden/mix.din >"$work/out" 2>"$work/err"
+    check "--sample of caches alone: $(cat "$work/err")" grep -q 'has caches alone, of which a sample saves no time' "$work/err"
+    "$cachesim" --machine zen3 --sample 0.01% "$work/phases.binary" >"$work/out"
+    check "--sample: an interval that is too wide is not named: $(cat "$work/out")" grep -q 'L1.lines_in: 0.01 % were wanted, and .* % were reached' "$work/out"
+}
+
+# holds PLACE COUNTER: the sample's interval holds the exact count
+holds() {
+    awk -v place="$1" -v counter="$2" '
+        FNR == NR && $0 ~ "^    \"" place "\":" { match($0, "\"" counter "\": [0-9]+"); split(substr($0, RSTART, RLENGTH), w, ": "); exact = w[2] }
+        FNR != NR && index($0, "\"" place "." counter "\"") { gsub("[,}]", ""); value = $5; pm = $7 }
+        END { exit !(exact > 0 && value > 0 && (exact - value) ^ 2 <= pm ^ 2) }' "$work/exact.json" "$work/sample1.json"
+}
+
 # On every CPU: values that hwloc does not show are named.
 hosts() {
     local none=$work/bare
@@ -1127,7 +1184,7 @@ hosts() {
 
 [ $# -gt 0 ] || set -- goldens formats metamorphic dinero estimate stores compressed foreign no_harm ranges many_ranges vary plots \
     json_members traced settings names json questions lackey bad_options bad_traces bad_output too_large whole_or_not \
-    signals announcement hosts manual manual_recipes from_cachegrind installation
+    signals announcement samples hosts manual manual_recipes from_cachegrind installation
 for part; do
     if declare -F "$part" >"$work/part"; then "$part"; else bad "there is no part '$part'"; fi
 done
