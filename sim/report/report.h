@@ -50,7 +50,7 @@ struct sim_report_interval {
 struct sim_report_sample {
     const struct sim_report_interval *interval; /* [n]; the first has the wanted half width */
     size_t n;
-    double simulated; /* share of the accesses, simulated one by one */
+    double simulated; /* simulated share of the accesses */
     double target;    /* wanted half width of the first interval, over the count */
 };
 

@@ -20,7 +20,7 @@
 #include "experiments/choices/validate/validate.h"
 
 struct options {
-    const char *counts, *model, *layers, *machine, *algos, *results, *commit, *sample;
+    const char *counts, *model, *layers, *machine, *algos, *results, *commit, *sample, *store, *machines;
     unsigned cache, jobs, more, random, seed;
 };
 
@@ -39,6 +39,7 @@ struct session {
     struct exp_validate_cycles cycles; /* once the tables are written */
     struct exp_sampling sampling;      /* exact: samples are not judged */
     struct exp_validate_samples samples;
+    struct exp_models judged; /* on MACHINES */
     struct exp_results results;
     char what[512];
     struct exp_why why;
@@ -65,6 +66,20 @@ static int select_algos(struct session *s)
     return err;
 }
 
+/* Leaves out models without counts, which are judged on MACHINES alone; the first model stays. */
+static void leave_out_uncounted(struct session *s)
+{
+    struct exp_models *m = &s->models;
+
+    for (size_t i = 1; i < m->n; i++) {
+        if (exp_counts_has(&s->counts, m->model[i].name, cache_of(s)))
+            continue;
+        exp_model_release(&m->model[i]);
+        memmove(&m->model[i], &m->model[i + 1], (--m->n - i) * sizeof *m->model);
+        i--;
+    }
+}
+
 static int read_models(struct session *s)
 {
     const struct options *o = &s->options;
@@ -75,6 +90,8 @@ static int read_models(struct session *s)
                                       &(struct exp_model_ask){ .layers = o->layers }, &s->why)
                     : exp_fail(&s->why, -ENOENT, "%s has no counts with %s caches", path, state);
 
+    if (!err && *o->machines)
+        leave_out_uncounted(s);
     for (size_t i = 0; i < s->models.n && !err; i++) {
         s->model_name[i] = s->models.model[i].name;
         if (!exp_counts_has(&s->counts, s->model_name[i], cache))
@@ -134,7 +151,11 @@ static int prepare(void *session)
         s->sampling.mode = EXP_SAMPLING_ALWAYS;
     if (!err && o->random && s->sampling.mode == EXP_SAMPLING_EXACT)
         err = exp_fail(&s->why, -EINVAL, "NESTS=%u judges samples: set SAMPLE, such as SAMPLE=1%%", o->random);
+    if (!err && *o->machines && s->sampling.mode == EXP_SAMPLING_EXACT)
+        err = exp_fail(&s->why, -EINVAL, "MACHINES=%s judges samples: set SAMPLE, such as SAMPLE=1%%", o->machines);
     err = err ? err : exp_counts_read(&s->counts, o->counts, &s->why);
+    if (!err && *o->machines)
+        err = exp_main_models(&s->judged, o->model, &(struct exp_model_ask){ .layers = o->layers }, &s->why);
     err = err ? err : select_algos(s);
     err = err ? err : read_models(s);
     err = err ? err : set_up(s);
@@ -203,6 +224,10 @@ static void part_twins(struct exp_experiment *e)
 /* Adds the points of a model. */
 static int add_model(struct session *s, const struct exp_model *model, struct exp_progress *progress)
 {
+    const struct exp_replay_asked asked = {
+        .cache = cache_of(s), .n_threads = s->options.jobs, .store = s->options.store, .results = s->options.results
+    };
+    struct exp_tasks_counts counts = { 0 };
     struct exp_experiment e = { 0 };
     const size_t first = s->points.n;
     int err = exp_experiment_plan(&e, &s->setup, model, s->algos, &s->why);
@@ -211,11 +236,12 @@ static int add_model(struct session *s, const struct exp_model *model, struct ex
         err = add_point(s, &e, &e.cases[i]);
     if (!err) {
         part_twins(&e);
-        err = exp_replay_all(&e, cache_of(s), s->options.jobs, progress, &s->why);
+        err = exp_replay_as_asked(&e, &asked, progress, &counts, &s->why);
     }
     if (!err && !s->machine.n_cost)
         s->machine.cost_percent = exp_validate_cost_percent(&e, &s->machine.n_cost);
-    if (!err && s->sampling.mode != EXP_SAMPLING_EXACT && !s->options.random) {
+    if (!err && s->sampling.mode != EXP_SAMPLING_EXACT && !s->options.random && !*s->options.machines) {
+        s->samples.machine = s->setup.machine.name;
         s->setup.sampling = s->sampling;
         err = exp_validate_sample(&s->samples, &e, cache_of(s), s->options.jobs, progress, &s->why);
         s->setup.sampling.mode = EXP_SAMPLING_EXACT;
@@ -226,11 +252,20 @@ static int add_model(struct session *s, const struct exp_model *model, struct ex
     return err;
 }
 
+static struct exp_validate_machines machines_of(const struct session *s, struct exp_progress *progress)
+{
+    const struct options *o = &s->options;
+
+    return (struct exp_validate_machines){ o->machines, &s->judged, s->algos, &s->sampling,
+                                           o->store,    o->results, o->jobs,  progress };
+}
+
 static int work(void *session)
 {
     struct session *s = session;
     double seconds[EXP_N_WORKS] = { 0 };
     struct exp_forecast forecast = { 0 };
+    struct exp_validate_machines machines = machines_of(s, NULL);
     struct exp_progress *progress;
     int err = 0;
 
@@ -239,15 +274,19 @@ static int work(void *session)
     if (err)
         return err;
     exp_forecast_print(&forecast, stderr);
-    seconds[EXP_WORK_REPLAY] = forecast.seconds + exp_validate_random_seconds(s->options.random, s->options.jobs);
+    seconds[EXP_WORK_REPLAY] = forecast.seconds + exp_validate_random_seconds(s->options.random, s->options.jobs) +
+                               exp_validate_machines_seconds(&machines);
     progress = exp_main_progress(seconds);
     for (size_t i = 0; i < s->models.n && !err; i++)
         err = add_model(s, &s->models.model[i], progress);
     if (!err)
         err = exp_validate_random_try(&s->samples,
                                       &(struct exp_validate_random){ s->options.random, s->options.seed, &s->sampling,
-                                                                     s->options.results, s->options.jobs, progress },
+                                                                     s->options.store, s->options.results,
+                                                                     s->options.jobs, progress },
                                       &s->why);
+    machines.progress = progress;
+    err = err ? err : exp_validate_machines_try(&s->samples, &machines, &s->why);
     exp_progress_free(progress);
     return err;
 }
@@ -290,7 +329,7 @@ static int print_verdict(const void *session, FILE *out)
     if (s->options.random)
         fprintf(out, "\nRandom layers and machines: %u, seed %u.\n", s->options.random, s->options.seed);
     if (s->samples.n)
-        exp_validate_sampled_print(&s->samples, out);
+        exp_validate_sampled_print(&s->samples, s->options.machines, out);
     if (s->models.n > 1)
         exp_validate_advice_print(&s->points, &s->setup, out);
     return 0;
@@ -341,6 +380,7 @@ static void release(void *session)
     struct session *s = session;
 
     exp_validate_samples_release(&s->samples);
+    exp_models_release(&s->judged);
     exp_points_release(&s->points);
     exp_setup_release(&s->setup);
     exp_counts_release(&s->counts);
@@ -366,11 +406,17 @@ static const struct exp_option options[] = {
     EXP_TEXT("SAMPLE",
              "judges sampled replays beside the exact replays, too: auto, or a target such as 1%; default: exact, none",
              sample, "exact"),
+    EXP_NAMES(
+        "MACHINES",
+        "machines, comma-separated, on which SAMPLE is judged with all long layers of MODEL, in place of the recorded "
+        "layers (default: none)",
+        machines, ""),
     EXP_NUMBER("NESTS",
                "random layers on random machines, on which SAMPLE is judged in place of the recorded layers (default: "
                "none; 2000 take some minutes)",
                random, 0, 1, 1000000),
     EXP_NUMBER("SEED", "of NESTS (default 1)", seed, 1, 1, 1000000),
+    EXP_STORE_OPTION,
     EXP_REPLAY_JOBS_OPTION,
     EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS",

@@ -69,12 +69,6 @@ static int draw_machine(struct sim_machine *m, uint64_t *random, const char *res
     return err;
 }
 
-/* Keeps a text as long as the samples. */
-static const char *keep(struct exp_validate_samples *s, char *text)
-{
-    return *(char **)exp_append(&s->text, &s->n_texts, sizeof *s->text) = text;
-}
-
 static const char *say_machine(struct exp_validate_samples *s, const struct sim_machine *m)
 {
     char text[128] = "";
@@ -82,12 +76,12 @@ static const char *say_machine(struct exp_validate_samples *s, const struct sim_
     exp_say(text, sizeof text, "%s", m->name);
     for (size_t k = 0; k < m->n_levels; k++)
         exp_say_more(text, sizeof text, " %s=%zuK", m->level[k].name, (size_t)sim_level_bytes(&m->level[k]) / 1024);
-    return keep(s, exp_copy_text(text));
+    return exp_validate_keep(s, exp_copy_text(text));
 }
 
 static const char *say_problem(struct exp_validate_samples *s, const struct conv_problem *p)
 {
-    return keep(
+    return exp_validate_keep(
         s, exp_format("ic%zuih%zuiw%zuoc%zukh%zusw%zuph%zu", p->c, p->h, p->w, p->k, p->r, p->stride_w, p->pad_top));
 }
 
@@ -96,13 +90,17 @@ static int replay_machine(struct exp_validate_samples *s, const struct exp_valid
                           struct exp_setup *setup, const struct exp_model *model, uint64_t *random, struct exp_why *why)
 {
     static const char *const algo[] = { "base", "sconv_is", "sconv_ws" };
+    const struct exp_replay_asked asked = {
+        .cache = EXP_COLD, .n_threads = how->n_threads, .store = how->store, .results = how->results
+    };
+    struct exp_tasks_counts counts = { 0 };
     struct exp_experiment e = { 0 };
     unsigned algos;
     int err = exp_algo_select(algo[draw(random, sizeof algo / sizeof algo[0])], &algos, why);
 
     err = err ? err : exp_experiment_plan(&e, setup, model, algos, why);
     setup->sampling.mode = EXP_SAMPLING_EXACT;
-    err = err ? err : exp_replay_all(&e, EXP_COLD, how->n_threads, how->progress, why);
+    err = err ? err : exp_replay_as_asked(&e, &asked, how->progress, &counts, why);
     setup->sampling = *how->sampling;
     setup->sampling.mode = EXP_SAMPLING_ALWAYS;
     setup->sampling.least_seconds = least_seconds;
@@ -123,7 +121,8 @@ static int try_machine(struct exp_validate_samples *s, const struct exp_validate
     if (err)
         return err;
     setup.packs_filters = draw(random, 2);
-    model.name = (char *)say_machine(s, &setup.machine);
+    s->machine = say_machine(s, &setup.machine);
+    model.name = (char *)exp_validate_keep(s, exp_copy_text("random"));
     for (unsigned i = 0; i < n_layers; i++) {
         layer[i].problem = draw_problem(random);
         layer[i].name = (char *)say_problem(s, &layer[i].problem);

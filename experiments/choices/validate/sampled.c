@@ -15,6 +15,7 @@
 #define ROW struct exp_validate_sampled_row
 
 static const struct rec_field fields[] = {
+    { { "machine", "", "the simulated machine", "" }, REC_AT(ROW, machine) },
     { { "model", "", "the model", "" }, REC_AT(ROW, model) },
     { EXP_COLUMN_LAYER, REC_AT(ROW, layer) },
     { EXP_COLUMN_ALGO, REC_AT(ROW, algo) },
@@ -49,6 +50,7 @@ static void add_view(struct exp_validate_samples *s, const struct exp_experiment
         if (!(was[q] > 0) && !(is[q] > 0))
             continue;
         *(ROW *)exp_append(&s->row, &s->n, sizeof *s->row) = (ROW){
+            .machine = s->machine,
             .model = e->model->name,
             .layer = c->layer->name,
             .algo = c->algo->name,
@@ -91,6 +93,11 @@ int exp_validate_sample(struct exp_validate_samples *s, struct exp_experiment *e
     return err;
 }
 
+const char *exp_validate_keep(struct exp_validate_samples *s, char *text)
+{
+    return *(char **)exp_append(&s->text, &s->n_texts, sizeof *s->text) = text;
+}
+
 void exp_validate_samples_release(struct exp_validate_samples *s)
 {
     for (size_t i = 0; i < s->n_texts; i++)
@@ -111,7 +118,8 @@ struct quality {
     double median, p90, worst, within, hold, width; /* percent */
 };
 
-static struct quality quality_of(const struct exp_validate_samples *s, size_t q, bool is_machine)
+/* Of a machine; machine NULL: of all. */
+static struct quality quality_of(const struct exp_validate_samples *s, const char *machine, size_t q, bool is_machine)
 {
     double *error = exp_new(s->n + 1, sizeof *error), *width = exp_new(s->n + 1, sizeof *width);
     struct quality x = { 0 };
@@ -120,7 +128,7 @@ static struct quality quality_of(const struct exp_validate_samples *s, size_t q,
     for (size_t i = 0; i < s->n; i++) {
         const ROW *r = &s->row[i];
 
-        if (r->q != q || r->is_machine != is_machine)
+        if (r->q != q || r->is_machine != is_machine || (machine && strcmp(r->machine, machine) != 0))
             continue;
         error[x.n] = 100 * fabs(r->sampled - r->exact) / fmax(1, r->exact);
         width[x.n] = 100 * r->pm / fmax(1, r->exact);
@@ -143,15 +151,13 @@ static struct quality quality_of(const struct exp_validate_samples *s, size_t q,
     return x;
 }
 
-void exp_validate_sampled_print(const struct exp_validate_samples *s, FILE *out)
+static void print_machine(const struct exp_validate_samples *s, const char *machine, FILE *out)
 {
-    fprintf(out, "\nSampled replays beside exact replays: %zu of %zu streams are long enough for a sample.\n\n",
-            s->n_sampled, s->n_streams);
     fprintf(out, "%-14s %-28s %5s %8s %8s %8s %9s %18s %13s\n", "simulation", "quantity", "rows", "median %", "p90 %",
             "worst %", "+- %", "within the target", "interval holds");
     for (int alone = 0; alone < 2; alone++) {
         for (size_t q = 0; q < EXP_N_SAMPLED; q++) {
-            const struct quality x = quality_of(s, q, !alone);
+            const struct quality x = quality_of(s, machine, q, !alone);
 
             if (x.n)
                 fprintf(out, "%-14s %-28s %5zu %8.2f %8.2f %8.1f %9.2f %8.1f %% of %3.3g %% %12.1f %%\n",
@@ -161,9 +167,25 @@ void exp_validate_sampled_print(const struct exp_validate_samples *s, FILE *out)
     }
 }
 
+void exp_validate_sampled_print(const struct exp_validate_samples *s, const char *machines, FILE *out)
+{
+    fprintf(out, "\nSampled replays beside exact replays: %zu of %zu streams are long enough for a sample.\n\n",
+            s->n_sampled, s->n_streams);
+    print_machine(s, NULL, out);
+    while (*machines) {
+        char *name = exp_format("%.*s", (int)strcspn(machines, ","), machines);
+
+        fprintf(out, "\n%s:\n\n", name);
+        print_machine(s, name, out);
+        free(name);
+        machines += strcspn(machines, ",");
+        machines += *machines == ',';
+    }
+}
+
 void exp_validate_sampled_note(const struct exp_validate_samples *s, struct exp_screen *screen)
 {
-    const struct quality x = quality_of(s, EXP_SAMPLED_CYCLES, true);
+    const struct quality x = quality_of(s, NULL, EXP_SAMPLED_CYCLES, true);
 
     if (x.n)
         exp_screen_note(

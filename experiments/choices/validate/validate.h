@@ -58,7 +58,7 @@ int exp_validate_cycles_write(const struct exp_agreement_report *r, const struct
 
 /* An exact count beside its estimate. The texts belong to the experiment and to programs. */
 struct exp_validate_sampled_row {
-    const char *model, *layer, *algo, *view, *quantity;
+    const char *machine, *model, *layer, *algo, *view, *quantity;
     size_t q; /* enum exp_sampled */
     bool is_machine;
     double exact, sampled, pm, share_percent;
@@ -70,7 +70,11 @@ struct exp_validate_samples {
     size_t n_streams, n_sampled;
     char **text; /* [n_texts], owned: names in the rows */
     size_t n_texts;
+    const char *machine; /* of the rows that are added next */
 };
+
+/* Keeps a text as long as the samples. */
+const char *exp_validate_keep(struct exp_validate_samples *s, char *text);
 
 void exp_validate_samples_release(struct exp_validate_samples *s);
 
@@ -81,9 +85,9 @@ void exp_validate_samples_release(struct exp_validate_samples *s);
 int exp_validate_sample(struct exp_validate_samples *s, struct exp_experiment *e, enum exp_cache_state cache,
                         unsigned n_threads, struct exp_progress *progress, struct exp_why *why);
 
-/* Write sampled.csv, print the table, and note the cycles on the screen. */
+/* Write sampled.csv, print the tables (of all, and of each machine in a list), and note the cycles on the screen. */
 int exp_validate_sampled_write(const struct exp_validate_samples *s, const struct exp_outdir *dir, struct exp_why *why);
-void exp_validate_sampled_print(const struct exp_validate_samples *s, FILE *out);
+void exp_validate_sampled_print(const struct exp_validate_samples *s, const char *machines, FILE *out);
 void exp_validate_sampled_note(const struct exp_validate_samples *s, struct exp_screen *screen);
 
 extern const struct rec_table exp_validate_sampled_table;
@@ -94,7 +98,7 @@ struct exp_validate_random {
     size_t n; /* layers */
     uint64_t seed;
     const struct exp_sampling *sampling;
-    const char *results;
+    const char *store, *results; /* exact replays are kept in the store */
     unsigned n_threads;
     struct exp_progress *progress;
 };
@@ -102,6 +106,24 @@ struct exp_validate_random {
 /* Replays all exactly and sampled, and adds the rows. Returns as exp_replay_all. */
 int exp_validate_random_try(struct exp_validate_samples *s, const struct exp_validate_random *how, struct exp_why *why);
 double exp_validate_random_seconds(size_t n, unsigned n_threads);
+
+/* ---- machines.c: all long layers of models, each shape once, on machines ---- */
+
+struct exp_validate_machines {
+    const char *list; /* names, comma-separated */
+    const struct exp_models *models;
+    unsigned algos;
+    const struct exp_sampling *sampling;
+    const char *store, *results; /* exact replays are kept in the store */
+    unsigned n_threads;
+    struct exp_progress *progress;
+};
+
+/* Replays all exactly and sampled, and adds the rows. Returns as exp_replay_as_asked. */
+int exp_validate_machines_try(struct exp_validate_samples *s, const struct exp_validate_machines *how,
+                              struct exp_why *why);
+double exp_validate_machines_seconds(const struct exp_validate_machines *how);
+
 /* ---- gains.c ---- */
 
 /* The points whose ratios of cycles become rows of gains.csv (experiments/choices/advice/gain.h). */
