@@ -157,6 +157,23 @@ for column in is_l1_l2_lines ws_l2_l3_lines ws_l3_memory_lines is_eq6_cycles ws_
         "$(cell sampled.csv $column 2) $(cell sampled.csv ${column}_pm 2)" ]
 done
 
+# A sample that is interrupted, at any moment, leaves no tables; the next run has the counts of a whole run.
+dir=$work/stopped/zen3/judgement/long
+for signal in INT KILL; do
+    rm -rf "$work/stopped"
+    mkdir "$work/stopped"
+    "$judge" "RESULTS=$work/stopped" MACHINE=zen3 "MODEL=$work/long.csv" "STORE=$work/stopped/store.sqlite" SAMPLE=0.1% >"$work/out" 2>"$work/err" &
+    until [ -s "$work/stopped/store.sqlite" ] || ! kill -0 $! 2>/dev/null; do sleep 0.02; done
+    sleep 0.1
+    kill -$signal $! 2>/dev/null
+    wait $! 2>/dev/null
+    status=$?
+    check "SIG$signal, status $status: half of a result is kept" [ $status -eq 0 -o ! -e "$dir" ]
+    "$judge" "RESULTS=$work/stopped" MACHINE=zen3 "MODEL=$work/long.csv" "STORE=$work/stopped/store.sqlite" SAMPLE=0.1% >"$work/out" 2>"$work/err"
+    check "SIG$signal: the next run: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    check "SIG$signal: the next run has other counts" cmp -s <(csv_rows "$dir/layers.csv" | sed "s:$work/stopped:$work/results:g") <(csv_rows "$work/sampled.csv")
+done
+
 # The verdict names its models.
 cp tests/data/three.csv "$work/other.csv"
 "$judge" "RESULTS=$work/results" MACHINE=toy STORE=no MORE=1 "MODEL=tests/data/three.csv,$work/other.csv" >"$work/out" 2>"$work/err"
