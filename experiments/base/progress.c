@@ -42,7 +42,7 @@ struct exp_progress {
     uint64_t printed_ns;
     double percent; /* the most shown until now */
     bool is_drawn;  /* the terminal shows a progress line */
-    char name[80], step[80];
+    char name[80], step[80], so_far[160];
 
     pthread_t thread; /* if it is live */
     pthread_cond_t stopped;
@@ -188,7 +188,10 @@ static void print_line(struct exp_progress *p, char *line, size_t bytes)
     if (left >= 0.0)
         say_left(rest, sizeof rest, left);
     p->percent = percent_of(p, elapsed_s, left);
-    snprintf(line, bytes, "[%3.0f %%] %s  %s  %s elapsed%s", floor(p->percent), p->name, p->step, elapsed, rest);
+    if (p->is_terminal && *p->so_far)
+        snprintf(line, bytes, "[%3.0f %%] %s  %s%s", floor(p->percent), p->so_far, elapsed, rest);
+    else
+        snprintf(line, bytes, "[%3.0f %%] %s  %s  %s elapsed%s", floor(p->percent), p->name, p->step, elapsed, rest);
 }
 
 static size_t terminal_columns(FILE *out)
@@ -266,6 +269,17 @@ void exp_progress_begin(struct exp_progress *p, enum exp_work work, const char *
     snprintf(p->name, sizeof p->name, "%s", name);
     snprintf(p->step, sizeof p->step, "%s", step);
     print_due(p, is_other && p->is_terminal);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void exp_progress_so_far(struct exp_progress *p, const char *text)
+{
+    assert(text);
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    snprintf(p->so_far, sizeof p->so_far, "%s", text);
+    print_due(p, false);
     pthread_mutex_unlock(&p->lock);
 }
 

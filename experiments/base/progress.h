@@ -49,11 +49,14 @@ struct exp_progress *exp_progress_new(FILE *out, bool is_terminal, const double 
 void exp_progress_live(struct exp_progress *p);
 
 /*
- * The next three functions do nothing without a progress (NULL): work inside of other work reports nothing itself.
+ * The next functions, up to exp_progress_drop, do nothing without a progress (NULL): work inside of other work reports nothing itself.
  *
  * Names the present work: an object of this kind, for example a layer, and the step, "replaying". Strings are copied.
  */
 void exp_progress_begin(struct exp_progress *p, enum exp_work work, const char *name, const char *step);
+
+/* Shows first results in the line of a terminal, in place of object and step; elsewhere nothing. "": none. */
+void exp_progress_so_far(struct exp_progress *p, const char *text);
 
 /* Reports that `seconds` of the announced seconds are done. */
 void exp_progress_step(struct exp_progress *p, enum exp_work work, double seconds);

@@ -29,6 +29,32 @@ static char *read_back(FILE *out)
     return text;
 }
 
+/* First results stand in the line of a terminal in place of object and step, and nowhere else. */
+static void test_first_results(void)
+{
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_REPLAY] = 40 };
+
+    for (int is_terminal = 0; is_terminal < 2; is_terminal++) {
+        FILE *out = tmpfile();
+        struct exp_progress *p;
+        char *text;
+
+        CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+        fake_ns = 7;
+        p = exp_progress_new(out, is_terminal, seconds, fake_now);
+        exp_progress_begin(p, EXP_WORK_REPLAY, "conv1_1", "replaying");
+        fake_ns += 10 * second_ns;
+        exp_progress_so_far(p, "half of base's cycles");
+        exp_progress_so_far(p, "");
+        exp_progress_so_far(NULL, "nothing");
+        exp_progress_free(p);
+        text = read_back(out);
+        CU_ASSERT_EQUAL(strstr(text, "] half of base's cycles  10 s") != NULL, is_terminal);
+        CU_ASSERT_EQUAL(strstr(text, "half") != NULL, is_terminal);
+        free(text);
+    }
+}
+
 static void test_progress_plain(void)
 {
     static const double seconds[EXP_N_WORKS] = { [EXP_WORK_VERIFY] = 20, [EXP_WORK_REPLAY] = 80 };
@@ -247,6 +273,7 @@ static void test_progress_threads(void)
 
 static const struct test_case cases[] = {
     { "progress is a plain line every ten seconds in a log", test_progress_plain },
+    { "first results stand in the line of a terminal", test_first_results },
     { "progress learns how long each kind of work takes", test_progress_learns },
     { "progress knows limits and work that is dropped, and never falls", test_progress_ends_early },
     { "long work is announced, with its longest layer", test_forecast },

@@ -12,6 +12,67 @@
 #include "experiments/base/program.h"
 #include "experiments/bench/replay/quantity.h"
 
+/* ---- first results ---- */
+
+/* Adds cycles, and the squares of intervals, of layers whose replays have all ended. Returns the number of the layers. */
+static size_t add_layers(const struct exp_experiment *e, const bool *ended, size_t algo, double *cycles,
+                         double *squares)
+{
+    size_t n = 0;
+
+    for (size_t first = 0; first < e->n_cases; first += e->n_algos) {
+        const struct exp_case *c = &e->cases[first + algo];
+        bool is_whole = true;
+        double of[EXP_N_SAMPLED];
+
+        for (size_t i = first; i < first + e->n_algos; i++)
+            is_whole &= ended[e->cases[i].same_as];
+        if (!is_whole)
+            continue;
+        c = &e->cases[c->same_as];
+        exp_replay_quantities(of, &e->setup->machine, &c->simulated, true);
+        *cycles += of[EXP_SAMPLED_CYCLES];
+        *squares += c->simulated.pm[EXP_SAMPLED_CYCLES] * c->simulated.pm[EXP_SAMPLED_CYCLES];
+        n++;
+    }
+    return n;
+}
+
+/*
+ * Shows the first results of samples: the fastest algorithm beside the first, by the cycles of layers that all algorithms
+ * have ended. ended: by stream; a stream is a case.
+ */
+static void show_first_results(const struct exp_experiment *e, const bool *ended, struct exp_progress *progress)
+{
+    double base = 0, base_squares = 0, best = 0, best_squares = 0;
+    const size_t n = add_layers(e, ended, 0, &base, &base_squares);
+    const char *name = NULL;
+    char text[160];
+
+    for (size_t a = 1; a < e->n_algos && n; a++) {
+        double cycles = 0, squares = 0;
+
+        add_layers(e, ended, a, &cycles, &squares);
+        if (!(cycles > 0) || (name && cycles >= best))
+            continue;
+        best = cycles;
+        best_squares = squares;
+        name = e->cases[a].algo->name;
+    }
+    if (!name || !(base > 0))
+        return;
+    exp_say(text, sizeof text, "%s %.3f +- %.3f of %s's cycles in %zu of %zu layers", name, best / base,
+            best / base * hypot(sqrt(best_squares) / best, sqrt(base_squares) / base), e->cases[0].algo->name, n,
+            e->n_cases / e->n_algos);
+    exp_progress_so_far(progress, text);
+}
+
+/* Tells whether first results are shown: of samples, in which each stream is a case. */
+static bool shows_first(const struct exp_replay_batch *b, const struct exp_experiment *e)
+{
+    return b->cache != EXP_NETWORK && e->setup->sampling.mode != EXP_SAMPLING_EXACT && e->n_algos > 1;
+}
+
 struct stream {
     size_t experiment, index;
     double experiment_seconds, seconds; /* of the whole experiment; of the stream */
@@ -22,6 +83,7 @@ struct replay_all {
     struct stream *stream;
     size_t n_streams;
     size_t *n_left;       /* unfinished streams of each experiment */
+    bool *ended;          /* the streams of the only experiment; NULL: several experiments */
     pthread_mutex_t lock; /* guards n_left, and the work on a finished experiment */
     struct exp_why *why;
     bool has_why;
@@ -70,12 +132,17 @@ static int by_seconds(const void *a, const void *b)
 }
 
 /* Counts a finished stream; the last stream finishes the experiment. */
-static int finish_stream(struct replay_all *all, size_t experiment)
+static int finish_stream(struct replay_all *all, const struct stream *s)
 {
     const struct exp_replay_batch *b = all->batch;
+    const size_t experiment = s->experiment;
     int err = 0;
 
     pthread_mutex_lock(&all->lock);
+    if (all->ended) {
+        all->ended[s->index] = true;
+        show_first_results(b->experiment[0], all->ended, b->progress);
+    }
     if (!--all->n_left[experiment]) {
         if (b->cache != EXP_NETWORK)
             copy_identical(b->experiment[experiment]);
@@ -104,7 +171,7 @@ static int replay_stream(void *ctx, size_t job, size_t thread, const struct exp_
 
     (void)thread;
     if (!err)
-        return finish_stream(all, s->experiment);
+        return finish_stream(all, s);
     pthread_mutex_lock(&all->lock);
     if (!all->has_why && err != -ECANCELED) /* the job that stopped the pool gives the reason */
         all->has_why = exp_replay_fail(all->batch, e, s->index, err, all->why);
@@ -139,6 +206,7 @@ struct kept {
     struct exp_experiment *e; /* the only experiment of the batch */
     struct exp_task *task;
     size_t *stream; /* the stream of each task: only replayed streams */
+    bool *ended;    /* of all streams */
     size_t n;
     char *setting;
     atomic_size_t n_unseen; /* tasks of plug-ins without recorded accesses: the case has the reason; nothing is kept */
@@ -375,6 +443,9 @@ static void take(void *ctx, size_t task, const struct exp_result *r)
 
     x.result.from = r;
     each_case(k, k->stream[task], move_case, &x);
+    k->ended[k->stream[task]] = true;
+    if (shows_first(k->batch, k->e))
+        show_first_results(k->e, k->ended, k->batch->progress);
 }
 
 static double seconds(void *ctx, size_t job)
@@ -425,7 +496,10 @@ static int replay_kept(const struct exp_replay_batch *b, struct exp_why *why)
 
     list_tasks(&k);
     settle_others(&k);
+    k.ended = exp_new(k.e->n_cases, sizeof *k.ended);
     err = run_tasks(&k, why);
+    exp_progress_so_far(b->progress, "");
+    free(k.ended);
     for (size_t i = 0; i < k.n; i++) {
         free((char *)k.task[i].name);
         free((char *)k.task[i].what);
@@ -454,7 +528,11 @@ int exp_replay_batch(const struct exp_replay_batch *b, struct exp_why *why)
         n += exp_replay_streams(b->experiment[i], b->cache);
     all.stream = exp_new(n, sizeof *all.stream);
     all.n_left = exp_new(b->n, sizeof *all.n_left);
+    if (b->n == 1 && shows_first(b, b->experiment[0]))
+        all.ended = exp_new(n, sizeof *all.ended);
     err = run_streams(&all);
+    exp_progress_so_far(b->progress, "");
+    free(all.ended);
     free(all.stream);
     free(all.n_left);
     if (err && !all.has_why)
