@@ -92,7 +92,7 @@ struct sim_issue {
     double clock_ghz; /* 0: not stated, as for all fields here */
     uint32_t mac_rows, mac_columns;
     double mac_instructions_per_cycle;
-    double loads_per_cycle, stores_per_cycle; /* instructions of any width */
+    double loads_per_cycle, stores_per_cycle; /* instructions of a multiply-add's width; see struct sim_core */
 };
 
 enum { SIM_MAX_MAC_EXTENT = 1024 };
@@ -105,11 +105,15 @@ struct sim_core {
     uint32_t store_buffers;      /* stores in the window and after it */
     uint32_t walkers;            /* page walks at once */
     uint32_t store_misses;       /* lines that stores wait for at once; 0: the first level's miss_buffers */
+    uint32_t foreseen_passes;    /* the end of a loop of as many passes, or fewer, is foreseen; 0: of no loop */
     double misprediction_cycles; /* until the right path begins */
     double sustained_operations_per_cycle; /* by a loop of independent operations */
     double serial_operations_per_cycle;    /* by code of dependent operations, such as calls */
-    bool never_timed;                      /* no cycles were held against the time of such a machine */
-    bool stops_loads;                      /* lines pass between caches only while the first level serves no load */
+    double narrow_loads_per_cycle;         /* of loads narrower than a multiply-add's vector; 0: as of all loads */
+    double narrow_stores_per_cycle;        /* likewise */
+    double mac_latency_cycles; /* until a sum takes the next product; 0: not stated, no chain is waited for */
+    bool never_timed;          /* no cycles were held against the time of such a machine */
+    bool stops_loads;          /* lines pass between caches only while the first level serves no load */
 };
 
 enum { SIM_MAX_CORE_OPERATIONS = 1 << 16 };

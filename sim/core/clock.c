@@ -48,11 +48,12 @@ void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, const stru
 
 /* Counts of a step. */
 struct step {
-    double loads, stores;
+    double loads, stores, load_bytes, store_bytes;
     double served[SIM_MAX_LEVELS + 1]; /* [k]: loads that level k > 0, or memory, served */
     double stored[SIM_MAX_LEVELS + 1]; /* [k]: missed lines of stores that level k, or memory, served */
     double lines[SIM_MAX_LEVELS + 1];  /* [k]: lines that passed between level k and the level inside */
-    double scattered;                  /* lines from memory that are far from all lines read before */
+    double scattered;                  /* lines from memory that are far from all lines read before, */
+    double scattered_stores;           /* and of tensors that the step only stores to */
     double walks;
 };
 
@@ -87,6 +88,8 @@ static void add_tag(const struct sim_machine *m, const struct sim_cell *now, con
 
     s->loads += since(now->loads, before->loads);
     s->stores += since(now->stores, before->stores);
+    s->load_bytes += since(now->load_bytes, before->load_bytes);
+    s->store_bytes += since(now->store_bytes, before->store_bytes);
     for (size_t k = 0; k < n; k++) {
         const double misses = since(now->level[k].load_misses, before->level[k].load_misses);
 
@@ -97,14 +100,22 @@ static void add_tag(const struct sim_machine *m, const struct sim_cell *now, con
     add_stored(n, now, before, s);
     s->lines[n] += since(now->memory_read_lines, before->memory_read_lines) +
                    since(now->memory_written_lines, before->memory_written_lines);
-    s->scattered += since(now->memory_scattered_lines, before->memory_scattered_lines);
+    *(now->loads == before->loads ? &s->scattered_stores : &s->scattered) +=
+        since(now->memory_scattered_lines, before->memory_scattered_lines);
     if (m->n_tlbs)
         s->walks += since(now->tlb[m->n_tlbs - 1].misses, before->tlb[m->n_tlbs - 1].misses);
 }
 
+/*
+ * Multiply-adds of a loop wait for one another where the loop has few sums. The window reaches into the next loops: their
+ * chains pass side by side.
+ */
 static double mac_cycles(const struct sim_machine *m, const struct sim_work *w)
 {
-    return w->macs / m->issue.mac_instructions_per_cycle;
+    const double loops = w->loops * m->core.window / fmax(1, w->operations);
+
+    return fmax(w->macs / m->issue.mac_instructions_per_cycle,
+                w->chained_macs * m->core.mac_latency_cycles / fmax(1, loops));
 }
 
 static double operation_cycles(const struct sim_machine *m, const struct sim_work *w)
@@ -130,24 +141,45 @@ static double cycles_of_line(const struct sim_machine *m, size_t level)
     return m->level[level - 1].line_bytes / bandwidth;
 }
 
+/* Returns the cycles of accesses: narrow accesses may pass faster than accesses of a multiply-add's width. */
+static double access_cycles(const struct sim_machine *m, double n, double bytes, double wide_per_cycle,
+                            double narrow_per_cycle)
+{
+    const double wide_bytes = m->issue.mac_columns * sizeof(float);
+
+    if (!(narrow_per_cycle > wide_per_cycle))
+        return n / wide_per_cycle;
+    return fmax(n / narrow_per_cycle, bytes / wide_bytes / wide_per_cycle);
+}
+
 /* Returns the cycles in which the first level serves loads, or receives lines where transfers stop loads. */
 static double load_cycles(const struct sim_machine *m, const struct step *s)
 {
-    double cycles = s->loads / m->issue.loads_per_cycle;
+    double cycles = access_cycles(m, s->loads, s->load_bytes, m->issue.loads_per_cycle, m->core.narrow_loads_per_cycle);
 
     for (size_t k = 1; k < m->n_levels && m->core.stops_loads; k++)
         cycles += s->lines[k] * cycles_of_line(m, k);
     return cycles;
 }
 
+/* Returns how many ends of loops the core does not foresee; all loops have about as many passes. */
+static double mispredictions(const struct sim_machine *m, const struct sim_work *w)
+{
+    const bool is_foreseen = w->chained_macs > 0 && w->chained_macs <= m->core.foreseen_passes * w->loops;
+
+    return is_foreseen ? 0 : w->loops;
+}
+
 /* Adds the cycles of the core alone, without waits. */
 static void issue(const struct sim_machine *m, const struct step *s, const struct sim_work *w, struct sim_cycles *c)
 {
     const double serial = w->serial_operations / m->core.serial_operations_per_cycle;
-    const double calls = serial + w->loops * m->core.misprediction_cycles;
+    const double calls = serial + mispredictions(m, w) * m->core.misprediction_cycles;
 
     c->computing = fmax(fmax(mac_cycles(m, w), load_cycles(m, s)), operation_cycles(m, w));
-    c->storing = fmax(0, s->stores / m->issue.stores_per_cycle - c->computing);
+    c->storing =
+        access_cycles(m, s->stores, s->store_bytes, m->issue.stores_per_cycle, m->core.narrow_stores_per_cycle);
+    c->storing = fmax(0, c->storing - c->computing);
     c->calls = fmax(0, calls - hidden_by_macs(m, w));
 }
 
@@ -214,9 +246,11 @@ static void wait_for_lines(struct sim_clock *clock, const struct step *s, struct
     double took = sim_cycles_sum(c);
 
     for (size_t k = 1; k <= m->n_levels; k++) {
-        const double line = cycles_of_line(m, k), more = clock->owed[k] + s->lines[k] * line - took;
+        const double line = cycles_of_line(m, k), far = k < m->n_levels ? 0 : s->scattered_stores;
+        const double lines = s->lines[k] * line + far * m->memory_scattered_cycles;
+        const double more = clock->owed[k] + lines - took;
 
-        clock->owed[k] += s->lines[k] * line;
+        clock->owed[k] += lines;
         if (more > m->level[k - 1].miss_buffers * line) {
             c->waiting[k] += more - m->level[k - 1].miss_buffers * line;
             took += more - m->level[k - 1].miss_buffers * line;

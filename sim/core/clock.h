@@ -45,6 +45,7 @@ struct sim_work {
     double serial_operations; /* operations of code that runs once for many accesses: calls, preparation of loops */
     double macs;              /* multiply-add instructions */
     double loops;
+    double chained_macs; /* multiply-adds of the longest chain of each loop: each waits for the sum before */
 };
 
 /* Where cycles go. */

@@ -185,14 +185,14 @@ static void lines_take_their_time(void)
 }
 
 /*
- * A line from memory without a near line before takes more cycles, and no line passes meanwhile. Stores bring the lines
- * here beside the rest of a step.
+ * A line from memory without a near line before takes more cycles, and no line passes meanwhile. Loads wait for the
+ * line.
  */
 static void scattered_lines_take_more(void)
 {
     const struct sim_work w = { .operations = 4 * MEMORY };
     struct clocked x = { .m = machine() };
-    struct sim_cycles c;
+    struct sim_cycles c, near;
 
     x.m.memory_scattered_cycles = 10;
     x.m.memory_bandwidth_bytes_per_cycle = 0.5; /* 128 cycles a line */
@@ -200,17 +200,92 @@ static void scattered_lines_take_more(void)
     x.m.has_software_prefetch = true;
     CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
     sim_clock_init(&x.clock, &x.m, x.h);
-    c = step(&x, SIM_STORE, 1 << 20, 6, w);
-    CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY + 10) && is_near(c.waiting[2], 10));
-    CU_ASSERT(is_near(x.clock.owed[2], 6 * 128 - MEMORY));
-    c = step(&x, SIM_STORE, (1 << 20) + 6 * LINE, 3, w); /* the lines behind the last lines */
-    CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY) && c.waiting[2] == 0);
-    c = step(&x, SIM_STORE, (1 << 20) - 2 * LINE, 1, w); /* a line is left out */
-    CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY));
-    c = step(&x, SIM_STORE, (1 << 20) + 11 * LINE, 1, w); /* two are left out */
-    CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY + 10));
+    near = step(&x, SIM_LOAD, 1 << 20, 6, w);
+    c = step(&x, SIM_LOAD, (1 << 20) + 6 * LINE, 6, w); /* the lines behind the last lines */
+    CU_ASSERT(is_near(sim_cycles_sum(&near), sim_cycles_sum(&c) + 10) && is_near(near.waiting[2], c.waiting[2] + 10));
+    near = step(&x, SIM_LOAD, (1 << 20) - 2 * LINE, 1, w); /* a line is left out */
+    c = step(&x, SIM_LOAD, (1 << 20) + 14 * LINE, 1, w);   /* two are left out */
+    CU_ASSERT(is_near(sim_cycles_sum(&c), sim_cycles_sum(&near) + 10));
     c = step(&x, SIM_PREFETCH, 1 << 19, 1, w); /* is not waited for */
     CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY));
+    sim_hierarchy_free(x.h);
+}
+
+/* Stores alone do not wait: a scattered line takes memory's time beside the step's work. */
+static void scattered_stores_pass_beside_work(void)
+{
+    const struct sim_work w = { .operations = 4 * MEMORY };
+    struct clocked x = { .m = machine() };
+    struct sim_cycles c;
+
+    x.m.memory_scattered_cycles = 10;
+    x.m.memory_bandwidth_bytes_per_cycle = 0.5; /* 128 cycles a line */
+    CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
+    sim_clock_init(&x.clock, &x.m, x.h);
+    c = step(&x, SIM_STORE, 1 << 20, 6, w);
+    CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY) && c.waiting[2] == 0);
+    CU_ASSERT(is_near(x.clock.owed[2], 6 * 128 + 10 - MEMORY));
+    sim_hierarchy_free(x.h);
+}
+
+/* Loads of 4 bytes pass faster than loads of 32, a multiply-add's width here; stores likewise. */
+static void narrow_accesses_pass_faster(void)
+{
+    struct sim_run wide = { .stride_bytes = 32, .count = 64, .access_bytes = 32, .kind = SIM_LOAD };
+    const struct sim_work w = { .operations = 1 };
+    struct clocked x;
+    struct sim_cycles c;
+
+    begin(&x);
+    x.m.core.narrow_loads_per_cycle = 3;
+    x.m.core.narrow_stores_per_cycle = 2;
+    step(&x, SIM_LOAD, 0, 64, w);
+    c = step(&x, SIM_LOAD, 0, 48, w);
+    CU_ASSERT(is_near(c.computing, 16));
+    sim_emit(sim_hierarchy_sink(x.h), &wide, 1, 1);
+    c = step(&x, SIM_LOAD, 0, 0, w);
+    CU_ASSERT(is_near(c.computing, 32));
+    c = step(&x, SIM_STORE, 0, 48, w);
+    CU_ASSERT(is_near(c.storing, 24 - 0.25));
+    sim_hierarchy_free(x.h);
+}
+
+/* A loop with one sum takes a latency a pass, unless loops are so short that chains of several are in the window. */
+static void sums_wait_for_sums(void)
+{
+    struct clocked x;
+    struct sim_cycles c;
+
+    begin(&x);
+    x.m.core.mac_latency_cycles = 4;
+    c = step(&x, SIM_LOAD, 0, 0,
+             (struct sim_work){ .operations = 2560, .macs = 1000, .loops = 1, .chained_macs = 1000 });
+    CU_ASSERT(is_near(c.computing, 4000));
+    c = step(&x, SIM_LOAD, 0, 0,
+             (struct sim_work){ .operations = 2560, .macs = 1000, .loops = 50, .chained_macs = 1000 });
+    CU_ASSERT(is_near(c.computing, 4000.0 / 5));
+    sim_hierarchy_free(x.h);
+}
+
+/* The end of a loop of few passes is foreseen. */
+static void short_loops_are_foreseen(void)
+{
+    struct sim_work w = { .operations = 1, .loops = 10, .chained_macs = 80 };
+    struct clocked x;
+    struct sim_cycles c;
+
+    begin(&x);
+    c = step(&x, SIM_LOAD, 0, 0, w);
+    CU_ASSERT(is_near(c.calls, 150));
+    x.m.core.foreseen_passes = 8;
+    c = step(&x, SIM_LOAD, 0, 0, w);
+    CU_ASSERT(c.calls == 0);
+    w.chained_macs = 90;
+    c = step(&x, SIM_LOAD, 0, 0, w);
+    CU_ASSERT(is_near(c.calls, 150));
+    w.chained_macs = 0; /* nobody counted the passes */
+    c = step(&x, SIM_LOAD, 0, 0, w);
+    CU_ASSERT(is_near(c.calls, 150));
     sim_hierarchy_free(x.h);
 }
 
@@ -260,6 +335,10 @@ static struct sim_machine any_machine(void)
     m.core.store_misses = (uint32_t)rng_below(m.core.store_buffers + 1);
     m.core.walkers = any_count(1 << 16);
     m.core.stops_loads = rng_below(2);
+    m.core.narrow_loads_per_cycle = rng_below(2) ? 0 : any(1e-6, 1e6);
+    m.core.narrow_stores_per_cycle = rng_below(2) ? 0 : any(1e-6, 1e6);
+    m.core.mac_latency_cycles = rng_below(2) ? 0 : any(1e-9, 1e9);
+    m.core.foreseen_passes = (uint32_t)rng_below(1 << 16);
     m.core.misprediction_cycles = rng_below(2) ? 0 : any(1e-9, 1e9);
     m.core.sustained_operations_per_cycle = any(1e-6, m.core.width);
     m.core.serial_operations_per_cycle = any(1e-6, m.core.sustained_operations_per_cycle);
@@ -284,7 +363,8 @@ static void cycles_are_finite_on_every_core(void)
         CU_ASSERT_FATAL(!sim_clock_why_not(&x.m) && !sim_hierarchy_new(&x.h, &x.m));
         sim_clock_init(&x.clock, &x.m, x.h);
         for (int k = 0; k < 8; k++) {
-            const struct sim_work w = { any(1e-3, 1e12), any(1e-3, 1e12), any(1e-3, 1e12), any(1e-3, 1e12) };
+            const struct sim_work w = { any(1e-3, 1e12), any(1e-3, 1e12), any(1e-3, 1e12), any(1e-3, 1e12),
+                                        any(1e-3, 1e12) };
             const struct sim_cycles c =
                 step(&x, k % 2 ? SIM_STORE : SIM_LOAD, rng_below(1 << 24), (uint32_t)rng_below(1000), w);
             const double sum = sim_cycles_sum(&c);
@@ -312,6 +392,10 @@ static const struct test_case cases[] = {
     { "misses wait in groups", misses_wait_in_groups },
     { "lines take their time", lines_take_their_time },
     { "scattered lines take more", scattered_lines_take_more },
+    { "scattered stores pass beside work", scattered_stores_pass_beside_work },
+    { "narrow accesses pass faster", narrow_accesses_pass_faster },
+    { "sums wait for sums", sums_wait_for_sums },
+    { "short loops are foreseen", short_loops_are_foreseen },
     { "stores wait when buffers are full", stores_wait_when_buffers_are_full },
     { "cycles are finite on every core", cycles_are_finite_on_every_core },
     { "choices in view of counts are listed", choices_in_view_of_counts_are_listed },

@@ -401,7 +401,7 @@ static void hand_on_work(const struct exp_plugin_stream *s, const struct watch_w
 {
     for (unsigned p = 0; p < WATCH_RECORD_PHASES && s->clock; p++) {
         const struct sim_work w = { (double)work[p].operations, (double)work[p].serial, (double)work[p].macs,
-                                    (double)work[p].loops };
+                                    (double)work[p].loops, 0 };
 
         if (w.operations + w.serial_operations > 0)
             s->clock->step(s->clock->ctx, s->is_marked ? phase_of(p) : s->phase, &w);

@@ -210,7 +210,8 @@ static struct sim_cycles cycles_of(const struct sampler *x, size_t view, const s
     if (!clock || !x->r->stack)
         return (struct sim_cycles){ 0 };
     w = exp_replay_work(x->r, x->step, x->replay.work);
-    w = (struct sim_work){ w.operations * share, w.serial_operations * share, w.macs * share, w.loops * share };
+    w = (struct sim_work){ w.operations * share, w.serial_operations * share, w.macs * share, w.loops * share,
+                           w.chained_macs * share };
     clock->phase[phase] = (struct sim_cycles){ 0 };
     sim_clock_between(clock, phase, p->before[view].cell, p->after[view].cell, &w);
     return clock->phase[phase];

@@ -140,6 +140,7 @@ static void scale_work(struct sim_work *w, double factor)
     w->serial_operations *= factor;
     w->macs *= factor;
     w->loops *= factor;
+    w->chained_macs *= factor;
 }
 
 void exp_sample_drawn_add_long(struct exp_sample_drawn *d, size_t class, const struct sim_work *w)
@@ -150,6 +151,7 @@ void exp_sample_drawn_add_long(struct exp_sample_drawn *d, size_t class, const s
     l->work.serial_operations += w->serial_operations;
     l->work.macs += w->macs;
     l->work.loops += w->loops;
+    l->work.chained_macs += w->chained_macs;
     l->n_steps++;
 }
 
