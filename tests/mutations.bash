@@ -284,9 +284,14 @@ mutant "inputs that are given lose their names" experiments/network/reference.c 
 mutant "threads that pack into the same windows" experiments/network/convolution.c 's/number \* r->thread_bytes/0 * r->thread_bytes/' network_check network
 mutant "tiles that wait for ever" kernels/lib/sconv_run.c 's/^    conv_fused_end\(&fused\);$//' sconv
 mutant "tiles that follow others of another filter" kernels/backend/fused.c 's/p->row == next->row && //' sconv network
-mutant "a loop's end that is always foreseen" sim/core/clock.c 's/ \+ w->loops \* m->core\.misprediction_cycles//' clock
+mutant "a loop's end that is always foreseen" sim/core/clock.c 's/ \+ mispredictions\(m, w\) \* m->core\.misprediction_cycles//' clock
+mutant "a loop's end that is never foreseen" sim/core/clock.c 's/return is_foreseen \? 0 : w->loops;/(void)is_foreseen;\n    return w->loops;/' clock
+mutant "sums that never wait for sums" sim/core/clock.c 's/w->chained_macs \* m->core\.mac_latency_cycles/0/' clock
+mutant "scattered stores that the core waits for" sim/core/clock.c 's/now->loads == before->loads \?/0 ?/' clock
+mutant "narrow accesses as slow as wide ones" sim/core/clock.c 's/if \(!\(narrow_per_cycle > wide_per_cycle\)\)/if (narrow_per_cycle >= 0)/' clock
+mutant "small products in a wrong block" kernels/blas/product.c 's/\{ 32, \{ \{ 2, 6, 23 \}/{ 32, { { 2, 4, 23 }/' nest_totals
 mutant "a window that hides nothing" sim/core/clock.c 's/latency - w->busy \* fmin\(w->share, at_once \/ n\)/latency/' clock
-mutant "lines that pass all at once" sim/core/clock.c 's/clock->owed\[k\] \+= s->lines\[k\] \* line;//' clock
+mutant "lines that pass all at once" sim/core/clock.c 's/clock->owed\[k\] \+= lines;//' clock
 mutant "scattered lines pass like others" sim/core/clock.c 's/ \+= s->scattered \* .*memory_scattered_cycles;/ += 0 * s->scattered;/' clock
 mutant "lines that prefetch instructions ask for are waited for" sim/full/engine_full_path_tmpl.h 's/ \&\& !r->is_instructed;/;/' clock sim_random
 mutant "only lines behind are near" sim/full/engine_full_relay.c 's/ \+ SIM_NEAR_LINES <= 2 \* SIM_NEAR_LINES/ <= 2 * SIM_NEAR_LINES/' clock sim_random

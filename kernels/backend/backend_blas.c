@@ -43,6 +43,14 @@ static void copy_filters(const struct conv_blas_exec *e, const struct conv_step 
     e->parts->copy_filters((long)a.n_k, (long)a.n_f, conv_out_ptr(a.filter), (long)a.ld, conv_out_ptr(a.panels));
 }
 
+static void multiply(const struct conv_blas_exec *e, const struct conv_step *s)
+{
+    const struct conv_product_args a = conv_resolve_product(e->plan, e->bind, s);
+
+    e->parts->small((long)a.n_win, (long)a.n_f, (long)a.n_k, conv_out_ptr(a.matrix), (long)a.n_win, 1,
+                    conv_out_ptr(a.filter), (long)a.n_k, conv_out_ptr(a.out), (long)a.n_win);
+}
+
 static int step(struct conv_backend *self, const struct conv_step *s)
 {
     struct conv_blas_exec *e = (struct conv_blas_exec *)self;
@@ -64,6 +72,8 @@ static int step(struct conv_backend *self, const struct conv_step *s)
         copy_windows(e, s);
     } else if (s->kind == CONV_STEP_PACK_FILTERS) {
         copy_filters(e, s);
+    } else if (s->kind == CONV_STEP_PRODUCT && e->parts->small) {
+        multiply(e, s);
     } else {
         return -EINVAL;
     }

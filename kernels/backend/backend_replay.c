@@ -60,6 +60,13 @@ static void replay_direct(const struct conv_replay *r, const struct conv_step *s
     kernel->emit(kernel, &a, r->sink);
 }
 
+static void replay_product(const struct conv_replay *r, const struct conv_step *s)
+{
+    const struct conv_product_args a = conv_resolve_product(r->plan, &r->bind, s);
+
+    conv_product_emit(&a, r->sink);
+}
+
 static void replay_stack(struct conv_replay *r, const struct conv_step *s)
 {
     conv_work_meter_take(&r->meter, r->plan, &r->bind, s, r->work);
@@ -76,6 +83,7 @@ static int replay_step(struct conv_backend *self, const struct conv_step *s)
         [CONV_STEP_PACK_FILTERS] = replay_pack_filters,
         [CONV_STEP_UKR] = replay_ukr,
         [CONV_STEP_DIRECT] = replay_direct,
+        [CONV_STEP_PRODUCT] = replay_product,
     };
 
     struct conv_replay *r = (struct conv_replay *)self;

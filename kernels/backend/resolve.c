@@ -115,6 +115,23 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
     };
 }
 
+struct conv_product_args conv_resolve_product(const struct conv_plan *p, const struct conv_binding *b,
+                                              const struct conv_step *s)
+{
+    const struct conv_pack_matrix_args in = conv_resolve_pack_matrix(p, b, s);
+
+    return (struct conv_product_args){
+        .tag = in.tag,
+        .matrix = in.matrix,
+        .filter = conv_resolve_pack_filters(p, b, s).filter,
+        .out = output_at(p, b, s),
+        .copies = in.panels,
+        .n_win = s->n_win,
+        .n_f = s->n_f,
+        .n_k = s->n_k,
+    };
+}
+
 struct conv_direct_args conv_resolve_direct(const struct conv_plan *p, const struct conv_binding *b,
                                             const struct conv_step *s)
 {

@@ -2,6 +2,7 @@
 #ifndef KERNELS_RESOLVE_H
 #define KERNELS_RESOLVE_H
 
+#include "kernels/blas/product.h"
 #include "kernels/nest/nest.h"
 #include "kernels/ukr/pack.h"
 #include "kernels/plan/plan.h"
@@ -20,6 +21,8 @@ struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p,
                                                       const struct conv_step *s);
 struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *p, const struct conv_binding *b,
                                                         const struct conv_step *s);
+struct conv_product_args conv_resolve_product(const struct conv_plan *p, const struct conv_binding *b,
+                                              const struct conv_step *s);
 struct conv_direct_args conv_resolve_direct(const struct conv_plan *p, const struct conv_binding *b,
                                             const struct conv_step *s);
 struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct conv_binding *b,

@@ -64,7 +64,7 @@ enum conv_phase conv_step_phase(enum conv_step_kind kind)
         [CONV_STEP_IM2COL] = CONV_PHASE_IM2COL,     [CONV_STEP_ZERO] = CONV_PHASE_ZERO,
         [CONV_STEP_PACK_WINDOWS] = CONV_PHASE_PACK, [CONV_STEP_PACK_MATRIX] = CONV_PHASE_PACK,
         [CONV_STEP_PACK_FILTERS] = CONV_PHASE_PACK, [CONV_STEP_UKR] = CONV_PHASE_UKR,
-        [CONV_STEP_DIRECT] = CONV_PHASE_UKR,
+        [CONV_STEP_DIRECT] = CONV_PHASE_UKR,        [CONV_STEP_PRODUCT] = CONV_PHASE_UKR,
     };
 
     assert(kind < CONV_N_STEP_KINDS);
@@ -158,6 +158,10 @@ void conv_work_meter_take(struct conv_work_meter *m, const struct conv_plan *pla
 {
     memset(work, 0, CONV_N_WORKS * sizeof *work);
     work[CONV_WORK_STEP] = 1;
+    if (s->kind == CONV_STEP_PRODUCT) { /* conv_product_work has the work */
+        conv_work_meter_init(m, m->to);
+        return;
+    }
     work[CONV_WORK_LOAD] = (double)m->n[SIM_LOAD];
     work[CONV_WORK_STORE] = (double)(m->n[SIM_STORE] + m->n[SIM_STORE_NT]);
     work[CONV_WORK_PREFETCH] = (double)m->n[SIM_PREFETCH];

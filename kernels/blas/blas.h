@@ -34,6 +34,9 @@ struct conv_blas_parts {
     int (*copy_windows)(long k, long n, float *from, long ld, float *to);
     int (*copy_filters)(long k, long n, float *from, long ld, float *to);
     conv_blas_kernel_fn kernel;
+    /* NULL: the core has none. The matrix has a row for each step. */
+    int (*small)(long m, long n, long k, float *windows, long ld_windows, float alpha, float *filters, long ld_filters,
+                 float *out, long ld_out);
     int (*clear)(long m, long n, long unused, float beta, float *, long, float *, long, float *out, long ld_out);
 };
 

@@ -34,6 +34,9 @@ void conv_blas_unload(struct conv_blas *blas)
     __attribute__((weak)) int sgemm_oncopy_##CORE(long k, long n, float *from, long ld, float *to);                    \
     __attribute__((weak)) int sgemm_kernel_##CORE(long m, long n, long k, float alpha, float *windows, float *filters, \
                                                   float *out, long ld_out);                                            \
+    __attribute__((weak)) int sgemm_small_kernel_b0_nn_##CORE(long m, long n, long k, float *windows, long ld_windows, \
+                                                              float alpha, float *filters, long ld_filters,            \
+                                                              float *out, long ld_out);                                \
     __attribute__((weak)) int sgemm_beta_##CORE(long m, long n, long unused, float beta, float *, long, float *, long, \
                                                 float *out, long ld_out);
 
@@ -41,7 +44,8 @@ void conv_blas_unload(struct conv_blas *blas)
     {                                                                                                                  \
         name,                                                                                                          \
         {                                                                                                              \
-            sgemm_itcopy_##CORE, sgemm_oncopy_##CORE, sgemm_kernel_##CORE, sgemm_beta_##CORE                           \
+            sgemm_itcopy_##CORE, sgemm_oncopy_##CORE, sgemm_kernel_##CORE, sgemm_small_kernel_b0_nn_##CORE,            \
+                sgemm_beta_##CORE                                                                                      \
         }                                                                                                              \
     }
 

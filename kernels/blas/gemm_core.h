@@ -8,6 +8,7 @@
 #ifndef KERNELS_GEMM_CORE_H
 #define KERNELS_GEMM_CORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct conv_gemm_core {
     size_t first_pass_f; /* filters packed and used at a time while the first window block is in cache */
     const struct conv_core_copies *copies;
     uint32_t zero_bytes; /* width of the beta routine's stores */
+    bool has_small;      /* small products have a kernel (product.h) */
     struct conv_ukr ukr; /* replay only: fn is NULL */
 };
 

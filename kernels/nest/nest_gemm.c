@@ -158,6 +158,17 @@ static int gemm(struct gemm *g)
     return 0;
 }
 
+static int small_product(const struct gemm *g)
+{
+    struct conv_step step = g->base;
+
+    step.kind = CONV_STEP_PRODUCT;
+    step.n_win = g->n_windows;
+    step.n_f = g->n_filters;
+    step.n_k = conv_reduction(&g->plan->problem);
+    return g->backend->step(g->backend, &step);
+}
+
 static int image_group(struct gemm *g)
 {
     struct conv_step step = g->base;
@@ -167,6 +178,8 @@ static int image_group(struct gemm *g)
         step.kind = CONV_STEP_IM2COL;
         err = g->backend->step(g->backend, &step);
     }
+    if (!err && g->plan->gemm.is_small)
+        return small_product(g);
     if (!err) {
         step.kind = CONV_STEP_ZERO;
         step.n_win = g->n_windows;

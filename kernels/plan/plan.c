@@ -1,3 +1,4 @@
+#include "kernels/blas/product.h"
 #include "kernels/plan/plan.h"
 
 #include <assert.h>
@@ -237,11 +238,33 @@ static size_t longest_block(size_t total, size_t block, size_t unit)
     return min_size(total, round_up(block, unit));
 }
 
+static bool is_small_product(const struct conv_problem *p, const struct conv_gemm_core *core,
+                             const struct conv_ukr *ukr)
+{
+    const double macs = conv_macs(p) / (double)(p->n * p->groups);
+
+    return ukr == &core->ukr && core->has_small && macs <= CONV_SMALL_PRODUCT_MACS;
+}
+
+/* Sizes the buffers of packed windows and filters, which belong to the library. */
+static int size_panels(struct conv_plan *plan)
+{
+    const struct conv_gemm_core *core = plan->gemm.core;
+    const size_t windows = conv_windows(&plan->problem), reduction = conv_reduction(&plan->problem);
+    const size_t k = longest_block(reduction, core->q, core->unroll_win);
+    size_t *bytes = plan->layout.bytes;
+    int err;
+
+    if (plan->gemm.is_small)
+        return float_bytes(conv_product_copied(windows, reduction), 1, 1, &bytes[CONV_PACKED_INPUT]);
+    err = float_bytes(round_up(longest_block(windows, core->p, core->unroll_win), plan->ukr->win_granule), k, 1,
+                      &bytes[CONV_PACKED_INPUT]);
+    return err ? err : float_bytes(min_size(plan->group_filters, core->r), k, 1, &bytes[CONV_PACKED_FILTER]);
+}
+
 int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
                    const struct conv_ukr *ukr)
 {
-    size_t win = longest_block(conv_windows(p), core->p, core->unroll_win);
-    size_t k = longest_block(conv_reduction(p), core->q, core->unroll_win);
     int err;
 
     assert(core && ukr);
@@ -255,12 +278,11 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
         .nest = conv_nest_gemm,
         .gemm = { .core = core,
                   .first_pass_f = ukr == &core->ukr ? core->first_pass_f : ukr->n_f,
-                  .needs_im2col = !conv_is_pointwise(p) },
+                  .needs_im2col = !conv_is_pointwise(p),
+                  .is_small = is_small_product(p, core, ukr) },
     };
     size_tensors(p, &plan->layout);
-    err = float_bytes(round_up(win, ukr->win_granule), k, 1, &plan->layout.bytes[CONV_PACKED_INPUT]);
-    if (!err)
-        err = float_bytes(min_size(conv_group_filters(p), core->r), k, 1, &plan->layout.bytes[CONV_PACKED_FILTER]);
+    err = size_panels(plan);
     if (!err && plan->gemm.needs_im2col)
         err = float_bytes(conv_reduction(p), conv_windows(p), 1, &plan->layout.bytes[CONV_IM2COL]);
     return err ? err : place(&plan->layout);

@@ -56,6 +56,7 @@ struct conv_plan_gemm {
     const struct conv_gemm_core *core; /* blocking and copy routines */
     size_t first_pass_f;               /* filters packed at a time while the first block of windows is in cache */
     bool needs_im2col;                 /* false for pointwise convolutions, whose input is the matrix already */
+    bool is_small;                     /* the library multiplies without packing (blas/product.h) */
 };
 
 /* The part of a direct convolution's plan: the kernel, and the cut into steps. */

@@ -15,6 +15,7 @@ enum conv_step_kind {
     CONV_STEP_PACK_FILTERS, /* pack filters into panels */
     CONV_STEP_UKR,          /* a micro-kernel call */
     CONV_STEP_DIRECT,       /* a call of a direct kernel */
+    CONV_STEP_PRODUCT,      /* GEMM: a whole small product, of which nothing is packed */
     CONV_N_STEP_KINDS,
 };
 
@@ -52,7 +53,7 @@ static inline size_t conv_step_live_k(const struct conv_step *s, size_t r)
 /* Tells whether the step computes outputs. */
 static inline bool conv_step_computes(const struct conv_step *s)
 {
-    return s->kind == CONV_STEP_UKR || s->kind == CONV_STEP_DIRECT;
+    return s->kind == CONV_STEP_UKR || s->kind == CONV_STEP_DIRECT || s->kind == CONV_STEP_PRODUCT;
 }
 
 /*

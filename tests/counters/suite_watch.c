@@ -202,6 +202,24 @@ static struct conv_problem openblas_problem(void)
     return p;
 }
 
+/* Makes a layer for these kernels: planes of a window or a few, and filters with few steps or many. */
+static struct conv_problem small_problem(void)
+{
+    struct conv_problem p = {
+        IMAGES(1, (size_t)rng_range(1, 90), (size_t)rng_range(1, 9), (size_t)rng_range(1, 12)),
+        FILTERS((size_t)rng_range(1, 12), 1, 1),
+        PADDING(0, 0, 0, 0),
+        UNIT_STEPS,
+        .groups = 1,
+    };
+    char why[128];
+
+    if (!rng_below(3))
+        p.r = p.s = 3, p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 1;
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
+    return p;
+}
+
 static void openblas_touches_elements_as_replayed(void)
 {
     static const enum conv_tensor tensors[] = { CONV_INPUT, CONV_FILTER, CONV_IM2COL, CONV_OUTPUT };
@@ -223,7 +241,7 @@ static void openblas_touches_elements_as_replayed(void)
         return;
     }
     for (unsigned round = 0; round < test_rounds(20); round++) {
-        struct conv_problem p = openblas_problem();
+        struct conv_problem p = core->has_small && rng_below(2) ? small_problem() : openblas_problem();
         struct conv_plan plan;
 
         CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, core, &core->ukr) == 0);

@@ -259,6 +259,50 @@ static void base_replay_has_closed_totals(void)
     }
 }
 
+/* Returns how many loops go over all filters, `most` filters at a time, then two, then one. */
+static uint64_t filter_loops(uint64_t filters, uint64_t most)
+{
+    return filters / most + filters % most / 2 + filters % 2;
+}
+
+/* Returns the loads of the matrix by a small product: windows by four filters or six, or copied once. */
+static uint64_t matrix_bytes(uint64_t windows, uint64_t filters, uint64_t steps, uint64_t copied)
+{
+    const uint64_t wide = windows / 64 * 64, direct = windows - copied;
+
+    return sizeof(float) * steps *
+           (wide * filter_loops(filters, 4) + (direct - wide) * filter_loops(filters, 6) + copied);
+}
+
+/* Small products: nothing is cleared or packed; outputs are stored once, and filters are loaded once for each block. */
+static void small_product_has_closed_totals(void)
+{
+    const struct conv_gemm_core *core = conv_gemm_core_find("SkylakeX");
+
+    for (unsigned i = 0; i < test_rounds(150); i++) {
+        struct conv_problem p = kcheck_random_problem();
+        uint64_t times = p.n * p.groups, filters = conv_group_filters(&p), steps = conv_reduction(&p);
+        uint64_t windows = conv_windows(&p), left = windows % 16, copied = left <= 8 && steps >= 32 ? left : 0;
+        uint64_t blocks = windows / 64 + windows % 64 / 32 + windows % 32 / 16 + (left && !copied) + copied / 4 +
+                          copied % 4 / 2 + copied % 2;
+        enum conv_tensor source = conv_is_pointwise(&p) ? CONV_INPUT : CONV_IM2COL;
+        struct conv_plan plan;
+        struct tally a;
+
+        CU_ASSERT_FATAL(conv_plan_gemm(&plan, &p, core, &core->ukr) == 0);
+        if (!plan.gemm.is_small)
+            continue;
+        a = tally_of(&plan);
+        CU_ASSERT(a.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE] == p.n * p.k * windows * sizeof(float));
+        CU_ASSERT(a.n[CONV_OUTPUT][CONV_PHASE_UKR][SIM_LOAD] + a.n[CONV_OUTPUT][CONV_PHASE_ZERO][SIM_STORE] == 0);
+        CU_ASSERT(a.bytes[CONV_FILTER][CONV_PHASE_UKR][SIM_LOAD] == times * blocks * filters * steps * sizeof(float));
+        CU_ASSERT(a.bytes[source][CONV_PHASE_UKR][SIM_LOAD] == times * matrix_bytes(windows, filters, steps, copied));
+        CU_ASSERT(a.bytes[CONV_PACKED_INPUT][CONV_PHASE_UKR][SIM_STORE] == times * copied * steps * sizeof(float));
+        test_check(a.n_outside == 0, "%s: %llu runs leave their tensor", kcheck_describe(&p),
+                   (unsigned long long)a.n_outside);
+    }
+}
+
 static const struct test_case cases[] = {
     { "replayed direct convolutions have the totals of closed formulas", direct_replay_has_closed_totals },
     { "sconv's replay has the totals of closed formulas", sconv_replay_has_closed_totals },
@@ -266,6 +310,7 @@ static const struct test_case cases[] = {
     { "windows read tap by tap have the totals of closed formulas", walked_replay_has_closed_totals },
     { "windows read side by side have the totals of closed formulas", walked_side_by_side_replay_has_closed_totals },
     { "base's replay has the totals of closed formulas", base_replay_has_closed_totals },
+    { "base's small products have the totals of closed formulas", small_product_has_closed_totals },
     { NULL, NULL },
 };
 

@@ -21,7 +21,7 @@ uint64_t exp_phases_packing_ns(const struct exp_phases *x)
 
 uint64_t exp_phases_kernel_ns(const struct exp_phases *x)
 {
-    return x->step_ns[CONV_STEP_UKR] + x->step_ns[CONV_STEP_DIRECT];
+    return x->step_ns[CONV_STEP_UKR] + x->step_ns[CONV_STEP_DIRECT] + x->step_ns[CONV_STEP_PRODUCT];
 }
 
 uint64_t exp_phases_other_ns(const struct exp_phases *x)

@@ -1,8 +1,31 @@
 /* The work of a step beside its accesses: part of replay.h. */
 #include "experiments/bench/replay/replay.h"
+#include "kernels/backend/resolve.h"
 #include "kernels/shape/sizes.h"
 
-/* Multiply-add instructions of one call: partial outer products take as long as full products. */
+/* The work does not depend on where the tensors are. */
+static struct sim_work work_of_product(const struct conv_plan *plan, const struct conv_step *s)
+{
+    const struct conv_binding nowhere = { .addr = { 0 } };
+    const struct conv_product_args a = conv_resolve_product(plan, &nowhere, s);
+
+    return conv_product_work(&a);
+}
+
+/*
+ * Returns the multiply-add instructions of a step of the reduction, as the micro-kernel counts them; of the libraries'
+ * kernels, partial outer products take as long as full products.
+ */
+static size_t step_macs(const struct conv_ukr *u, const struct sim_issue *issue, const struct conv_step *s)
+{
+    const size_t left = s->n_win % u->n_win;
+
+    if (!u->step_fmas || issue->mac_rows > 1)
+        return ceil_div(s->n_win, issue->mac_columns) * ceil_div(s->n_f, issue->mac_rows);
+    return s->n_win / u->n_win * u->step_fmas(u->n_win, s->n_f) + (left ? u->step_fmas(left, s->n_f) : 0);
+}
+
+/* Multiply-add instructions of one call. */
 uint64_t exp_replay_mac_instructions(const struct exp_replay_plan *r, const struct conv_step *s)
 {
     const struct conv_plan *plan = r->plan;
@@ -10,10 +33,11 @@ uint64_t exp_replay_mac_instructions(const struct exp_replay_plan *r, const stru
 
     if (s->kind == CONV_STEP_DIRECT)
         return conv_direct_fmas(plan->direct.kernel, &plan->problem, s->n_win / plan->problem.q) * s->n_f;
+    if (s->kind == CONV_STEP_PRODUCT)
+        return (uint64_t)work_of_product(plan, s).macs;
     if (s->kind != CONV_STEP_UKR || !issue->mac_rows || !issue->mac_columns)
         return 0;
-    return (uint64_t)conv_step_live_k(s, plan->problem.r) * ceil_div(s->n_win, issue->mac_columns) *
-           ceil_div(s->n_f, issue->mac_rows);
+    return (uint64_t)conv_step_live_k(s, plan->problem.r) * step_macs(plan->ukr, issue, s);
 }
 
 /* Inner loops of a micro-kernel step: one per register tile. */
@@ -27,9 +51,13 @@ static double loops_of(const struct conv_plan *plan, const struct conv_step *s)
 struct sim_work exp_replay_work(const struct exp_replay_plan *r, const struct conv_step *s,
                                 const double work[CONV_N_WORKS])
 {
-    struct sim_work w = conv_stack_work(r->stack, conv_step_phase(s->kind), work);
+    struct sim_work w;
 
+    if (s->kind == CONV_STEP_PRODUCT)
+        return work_of_product(r->plan, s);
+    w = conv_stack_work(r->stack, conv_step_phase(s->kind), work);
     w.macs = (double)exp_replay_mac_instructions(r, s);
     w.loops = loops_of(r->plan, s);
+    w.chained_macs = s->kind == CONV_STEP_UKR ? w.loops * (double)conv_step_live_k(s, r->plan->problem.r) : 0;
     return w;
 }
