@@ -197,7 +197,7 @@ $(call archive,experiments): $(BUILD)/obj/questions.o $(onnx_made)/onnx.pb-c.o
 # Kernels and loops of operators are compiled once more, with the compiler's instrumentation of accesses (tests/kernels/logged_hooks.h).
 # The instrumentation excludes other sanitizers: builds with sanitizers, and clang's, link the plain build's logged.o.
 LOG_CC := $(CROSS)gcc
-plain_make = $(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) BUILD=$(plain_build)
+plain_make = $(MAKE) --no-print-directory $(PARALLEL) SAN= CC=$(LOG_CC) $(if $(findstring clang,$(CC)),CFLAGS= LDFLAGS=) BUILD=$(plain_build)
 logged_objects := $(patsubst %.c,$(plain_build)/logged/%.o,$(call sources,kernels/ukr) $(wildcard $(loops)*.c))
 
 ifeq ($(plain_build),$(BUILD))
@@ -324,6 +324,10 @@ bench: deps ## Measure speed: threads, kernels, SConv, replays, the simulator, p
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(BUILD)/simbench
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
+
+#: With clang 18 or newer, in build-coverage/. Ten minutes.
+coverage: deps ### Which branches and conditions do the suites see? By room, held to bounds
+	$(Q)BUILD=build-coverage tests/coverage.sh
 
 #: The tarball goes to build/, with the version and the hash of the commit's files.
 dist: ### Make a tarball of the commit, and print its SHA-256

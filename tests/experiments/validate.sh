@@ -203,5 +203,28 @@ for seed in 7 7 8; do
 done
 check "another seed draws other layers" [ "$(cmp "$work/first.csv" "$work/again.csv" >"$work/out" 2>&1 && echo equal)" = "" ]
 
+# Samples of models' long layers on machines by name: exact counts come from the store.
+refuses "MACHINES=zen3 judges samples: set SAMPLE" MACHINES=zen3
+mkdir "$work/long"
+cp "$recorded/host.txt" "$work/long/"
+for file in plans counts; do
+    awk -F, 'NR == 1 || $1 == "squeezenet" && $(FILENAME ~ /plans/ ? 2 : 3) ~ /^(2|26)$/' "$recorded/$file.csv" >"$work/long/$file.csv"
+done
+long() { # long ARGUMENTS...: judges the samples of conv10
+    "$validate" "COUNTS=$work/long" MODEL=squeezenet LAYERS=fire2/squeeze1x1,conv10 ALGO=base,sconv_ws SAMPLE=5% "RESULTS=$work/machines" \
+        "STORE=$work/machines.sqlite" MORE=1 "$@" >"$work/out" 2>"$work/err"
+}
+long MACHINES=zen3,pdp11
+check "MACHINES=zen3,pdp11: exit status $?, not 2" [ $? -eq 2 ]
+check "an unknown machine is named: $(tail -1 "$work/err")" grep -q "^validate: unknown machine 'pdp11'" "$work/err"
+for n in 1 2; do
+    long MACHINES=zen3,clx4208-real
+    check "MACHINES=: exit status $?: $(tail -1 "$work/err")" [ $? -eq 0 ]
+    csv_rows "$work"/machines/zen3/validation/*/sampled.csv >"$work/machines$n.csv"
+done
+check "exact counts of the store are exact counts" cmp -s "$work/machines1.csv" "$work/machines2.csv"
+check "samples of a machine have rows" grep -q "^zen3,squeezenet,conv10,base,as_machine,cycles," "$work/machines1.csv"
+check "both machines have tables" [ "$(grep -c '^zen3:$\|^clx4208-real:$' "$work/out")" -eq 2 ]
+
 echo "validate: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -106,7 +106,7 @@ int exp_validate_machines_try(struct exp_validate_samples *s, const struct exp_v
 {
     int err = 0;
 
-    assert(how->sampling->mode == EXP_SAMPLING_ALWAYS);
+    assert(!*how->list || how->sampling->mode == EXP_SAMPLING_ALWAYS);
     for (const char *at = how->list; *at && !err; at += strspn(at, ",")) {
         const size_t length = strcspn(at, ",");
         char *name = exp_format("%.*s", (int)length, at);
