@@ -375,6 +375,7 @@ static int sample(struct sampler *x)
         err = -ERANGE;
     if (!err) {
         exp_sample_drawn_init(&x->drawn, &x->pieces, x->s->n_views);
+        x->drawn.is_sconv = x->r->plan->algorithm == CONV_SCONV;
         err = simulate_all(x, wanted);
         x->s->share = x->simulated / (double)x->pieces.accesses;
     }

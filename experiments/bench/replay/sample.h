@@ -14,7 +14,8 @@
  *          whole blocks; long steps are sampled piece by piece.
  * Estimate Accesses are counted in all pieces. Lines from and to memory are counted in all pieces, too: as simulated,
  *          or by the footprint. Each further count of a class and stratum is the drawn pieces' count per access times
- *          all accesses of the class in the stratum.
+ *          all accesses of the class in the stratum. Then the weights of drawn units change until the drawn pieces add up
+ *          to the counted lines from memory, and the rest of the difference passes the levels behind the first.
  * Interval The drawn units are clusters: the variance is the variance of a ratio estimate with strata (Cochran, Sampling
  *          Techniques, 3rd ed., 6.13, 9A), with t-quantiles by Satterthwaite's degrees of freedom, and with a bias of
  *          each quantity that validation sets. Where the intervals of cycles or of lines into the first level are wider

@@ -11,7 +11,7 @@ struct exp_sample_counts {
     struct sim_prefetch_counts prefetcher[SIM_MAX_LEVELS][SIM_N_PREFETCHERS];
 };
 
-/* The drawn pieces of a group and a view. */
+/* The drawn pieces of a group in a unit, in a view. */
 struct exp_sample_sum {
     struct exp_sample_counts counts;
     struct sim_cycles cycles; /* without long steps */
@@ -22,6 +22,7 @@ struct exp_sample_cluster {
     uint32_t group, unit;
     double accesses;
     double of[EXP_SAMPLE_VIEWS][EXP_N_SAMPLED];
+    struct exp_sample_sum sum[EXP_SAMPLE_VIEWS];
 };
 
 /* The work of all steps of a class of long steps. */
@@ -33,9 +34,9 @@ struct exp_sample_long {
 struct exp_sample_drawn {
     const struct exp_pieces *pieces;
     size_t n_views;
-    struct exp_sample_sum *sum; /* [groups * n_views] */
-    double *accesses;           /* [groups] */
-    struct exp_sample_cluster *cluster;
+    bool is_sconv;                      /* the plan is SConv's */
+    double *accesses;                   /* [groups] */
+    struct exp_sample_cluster *cluster; /* the clusters of a unit are neighbours */
     size_t n_clusters;
     struct exp_sample_long *longs; /* [classes] */
 };
