@@ -280,7 +280,7 @@ static double half_width(const struct cachesim_sample *s, const struct quantity 
     return hypot(q->is_counted || !s->n_differences
                      ? 0
                      : quantile(fmax(1, 2 * (double)s->n_differences / 3)) * sqrt(fmax(0, variance)),
-                 q->bias * fabs(estimate - q->drawn) + least_bias);
+                 q->bias * fabs(estimate - (q->is_counted ? 0 : q->drawn)) + least_bias);
 }
 
 /* Chooses the length of the next segment, and the segment's drawn unit. */

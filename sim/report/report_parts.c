@@ -57,12 +57,12 @@ static void print_sample(const struct sim_report *r, const char *prefix, FILE *o
     }
     fprintf(
         out,
-        "%ssample: %.2g %% of the accesses were simulated one by one; loads and stores are exact, further counts are "
+        "%ssample: %.3g %% of the accesses were simulated one by one; loads and stores are exact, further counts are "
         "estimates with these 95 %% intervals:\n",
         prefix, 100 * s->simulated);
     for (size_t i = 0; i < s->n; i++) {
         if (s->interval[i].value > 0)
-            fprintf(out, "%s  %-28s %15.0f +- %.0f (%.2g %%)\n", prefix, s->interval[i].name, s->interval[i].value,
+            fprintf(out, "%s  %-28s %15.0f +- %.0f (%.3g %%)\n", prefix, s->interval[i].name, s->interval[i].value,
                     s->interval[i].pm, percent_of(&s->interval[i]));
     }
     if (percent_of(&s->interval[0]) > 100 * s->target)
