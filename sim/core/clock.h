@@ -6,13 +6,15 @@
  * core issues at the rate of the narrowest resource until the core must wait for an event; a wait costs nothing as far
  * as the core's window hides the wait. The model aims at the right order of variants, not at exact cycles.
  *
- *   computing    the slowest of: multiply-adds, loads, operations, each by the core's rate per cycle. Where
- *                transfers_overlap is no, loads and the lines between caches take turns: the sum of both counts
+ *   computing    the slowest of: multiply-adds, loads, operations, each by the core's rate per cycle. Multiply-adds
+ *                wait mac_latency_cycles for the sum before, where a loop has few sums; chains of short loops pass side by
+ *                side in the window. Narrow loads may have a rate of their own. Where transfers_overlap is no, loads and
+ *                the lines between caches take turns: the sum of both counts
  *   storing      the time of stores beyond computing; and missing stores: store_buffers stores leave in order, beside
  *                the step's further work, and further stores wait. At most store_misses lines of stores are in flight.
  *                Calls make most stores in little time
- *   calls        operations that depend on one another, and the mispredicted end of every loop; less the multiply-adds
- *                that still wait in the window at the end of the loop
+ *   calls        operations that depend on one another, and the mispredicted end of every loop of more than
+ *                foreseen_passes; less the multiply-adds that still wait in the window at the end of the loop
  *   waiting      for loads served by a level beyond the first, or by memory. A window of operations, with at most
  *                load_buffers loads, reaches a group of missing loads at once, at most the first level's miss_buffers.
  *                A group waits once: its latency, less the time of the work in the window
@@ -21,7 +23,8 @@
  *                step the core waits for the lines that no miss buffer holds, as for the level that sends the lines
  *   order        a line from memory that is far from all lines read before takes memory_scattered_cycles more, and no
  *                further line passes meanwhile. The core waits for the line, beside any work of the step, unless a
- *                prefetch instruction asked for the line
+ *                prefetch instruction asked for the line, or the step only stores to the line's tensor: memory's time
+ *                then passes beside the work
  *
  * Some choices were made with counts or times in view, which do not test the choices: sim_clock_choice lists each
  * choice, and machines/zen3.cfg gives the evidence. All further rules and values were chosen without counts, or with
