@@ -100,7 +100,7 @@ static void add_tag(const struct sim_machine *m, const struct sim_cell *now, con
     add_stored(n, now, before, s);
     s->lines[n] += since(now->memory_read_lines, before->memory_read_lines) +
                    since(now->memory_written_lines, before->memory_written_lines);
-    *(now->loads == before->loads ? &s->scattered_stores : &s->scattered) +=
+    *(m->core.hides_far_stores && now->loads == before->loads ? &s->scattered_stores : &s->scattered) +=
         since(now->memory_scattered_lines, before->memory_scattered_lines);
     if (m->n_tlbs)
         s->walks += since(now->tlb[m->n_tlbs - 1].misses, before->tlb[m->n_tlbs - 1].misses);

@@ -23,8 +23,8 @@
  *                step the core waits for the lines that no miss buffer holds, as for the level that sends the lines
  *   order        a line from memory that is far from all lines read before takes memory_scattered_cycles more, and no
  *                further line passes meanwhile. The core waits for the line, beside any work of the step, unless a
- *                prefetch instruction asked for the line, or the step only stores to the line's tensor: memory's time
- *                then passes beside the work
+ *                prefetch instruction asked for the line; or, where scattered_stores_overlap is yes, the step only stores
+ *                to the line's tensor: memory's time then passes beside the work
  *
  * Some choices were made with counts or times in view, which do not test the choices: sim_clock_choice lists each
  * choice, and machines/zen3.cfg gives the evidence. All further rules and values were chosen without counts, or with

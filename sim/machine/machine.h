@@ -28,10 +28,12 @@
  *   [tlb NAME]    at most two, the TLB nearest the core first: entries; may be left out: ways (as many as entries)
  *   [core]        may be left out; for core/clock.h, all of: width, window, load_buffers, store_buffers, walkers,
  *                 misprediction_cycles, sustained_operations_per_cycle, serial_operations_per_cycle (struct sim_core);
- *                 store_misses (as the first level's miss_buffers); foreseen_passes (0), narrow_loads_per_cycle and
- *                 narrow_stores_per_cycle (as the wide ones of [machine]), mac_latency_cycles (not stated); timed
- *                 yes | no: whether simulated cycles were ever compared with a time (yes); and transfers_overlap
- *                 yes | no: whether lines pass between caches beside loads (yes). Then no level, and no memory, may take less than the level inside
+ *                 store_misses (as the first level's miss_buffers); foreseen_passes (0); narrow_loads_per_cycle and
+ *                 narrow_stores_per_cycle (as of [machine]); mac_latency_cycles (not stated);
+ *                 scattered_stores_overlap yes | no: whether nothing waits for memory_scattered_cycles of a line that
+ *                 a step only stores to (no); timed yes | no: whether simulated cycles were ever compared with a time
+ *                 (yes); and transfers_overlap yes | no: whether lines pass between caches beside loads (yes). Then no
+ *                 level, and no memory, may take less than the level inside
  *
  * hierarchy.h describes how the keys change a simulation.
  *

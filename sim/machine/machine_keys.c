@@ -111,6 +111,8 @@ const struct sim_key sim_core_keys[] = {
       .is_optional = true },
     { "mac_latency_cycles", SIM_KEY_CYCLES, MEMBER(struct sim_core, mac_latency_cycles), .is_optional = true },
     { "timed", SIM_KEY_CHOICE, MEMBER(struct sim_core, never_timed), .is_optional = true, .choice = yes_no },
+    { "scattered_stores_overlap", SIM_KEY_CHOICE, MEMBER(struct sim_core, hides_far_stores), .is_optional = true,
+      .choice = no_yes },
     { "transfers_overlap", SIM_KEY_CHOICE, MEMBER(struct sim_core, stops_loads), .is_optional = true,
       .choice = yes_no },
     { .name = NULL },

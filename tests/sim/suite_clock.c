@@ -218,6 +218,7 @@ static void scattered_stores_pass_beside_work(void)
     struct clocked x = { .m = machine() };
     struct sim_cycles c;
 
+    x.m.core.hides_far_stores = true;
     x.m.memory_scattered_cycles = 10;
     x.m.memory_bandwidth_bytes_per_cycle = 0.5; /* 128 cycles a line */
     CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
@@ -225,6 +226,9 @@ static void scattered_stores_pass_beside_work(void)
     c = step(&x, SIM_STORE, 1 << 20, 6, w);
     CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY) && c.waiting[2] == 0);
     CU_ASSERT(is_near(x.clock.owed[2], 6 * 128 + 10 - MEMORY));
+    x.m.core.hides_far_stores = false;
+    c = step(&x, SIM_STORE, 1 << 22, 1, w);
+    CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY + 10));
     sim_hierarchy_free(x.h);
 }
 
