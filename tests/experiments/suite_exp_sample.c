@@ -159,7 +159,7 @@ static void test_bursts(void)
                 n_loads += r.kind == SIM_LOAD ? r.count * n_times : 0;
                 n_stores += r.kind == SIM_STORE ? r.count * n_times : 0;
             }
-            exp_sample_lines_span(&l);
+            exp_sample_lines_clear(&l);
             exp_sample_lines_add(&l, run, n_runs, n_times, cell);
             exp_sample_lines_end(&l);
             for (size_t i = 0; i < n_runs; i++)

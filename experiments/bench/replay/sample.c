@@ -9,6 +9,7 @@
 #include "experiments/base/program.h"
 #include "experiments/bench/replay/sample_choice.h"
 #include "experiments/bench/replay/sample_estimate.h"
+#include "experiments/bench/replay/sample_forms.h"
 #include "experiments/bench/replay/sample_lines.h"
 
 enum { TAGS = SIM_USUAL_TAGS };
@@ -17,6 +18,9 @@ enum { USUAL_UNITS = 24, LEAST_UNITS = 3, FEWEST_UNITS = 2 };
 
 /* A unit has this part of a stream, within bounds. A tenth of a multiply-add's accesses is the usual number. */
 static const double unit_part = 1.0 / 800, accesses_of_mac = 0.1, least_unit = 40000, longest_unit = 150000;
+
+/* The last level counts as sparse below this part of its lines from memory; a full level keeps this part at least. */
+enum { SPARSE = 2, LASTING = 6 };
 
 static const uint64_t piece_accesses = 1 << 16;           /* of a long step */
 static const double most_first = 0.5, most_second = 0.25; /* of the accesses, simulated in a run */
@@ -42,6 +46,9 @@ struct sampler {
     uint64_t mac_instructions;
     double simulated;              /* accesses, in all runs */
     struct exp_sample_lines lines; /* of skipped pieces */
+    struct exp_forms forms;
+    const struct exp_form *form; /* of the current step; NULL: emitted */
+    uint64_t place[EXP_FORM_PARTS];
     /* The place in a run. */
     bool is_listing;
     size_t at; /* the current piece, or the next */
@@ -100,9 +107,28 @@ static void enter(struct sampler *x, enum exp_piece_mode mode)
         if (x->mode == EXP_PIECE_SKIPPED && x->s->view[v].clock)
             sim_clock_resume(x->s->view[v].clock);
     }
-    if (x->mode > EXP_PIECE_PACKS && mode <= EXP_PIECE_PACKS)
-        exp_sample_lines_span(&x->lines);
     x->mode = mode;
+}
+
+/* Returns the lines of a level, or of the last level before. */
+static uint64_t lines_of(const struct sampler *x, size_t level)
+{
+    const struct sim_machine *m = x->s->view[0].machine;
+    const struct sim_level *l = &m->level[level < m->n_levels ? level : m->n_levels - 1];
+
+    return l->n_sets * l->n_ways;
+}
+
+/*
+ * Returns how many lines the last level keeps at least, whatever the order of their uses. A level that is far from full
+ * has hardly replaced a line.
+ */
+static uint64_t lasting_lines(const struct sampler *x)
+{
+    const struct sim_cell sum = sim_stats_total(sim_hierarchy_stats(x->s->view[0].h));
+    const uint64_t n = lines_of(x, SIM_MAX_LEVELS);
+
+    return x->s->may_repeat && sum.memory_read_lines < n / SPARSE ? UINT64_MAX : n / LASTING;
 }
 
 static void look(const struct sampler *x, size_t view, struct exp_sample_counts *c)
@@ -116,14 +142,19 @@ static void look(const struct sampler *x, size_t view, struct exp_sample_counts 
 
 static void begin_piece(struct sampler *x)
 {
+    const struct exp_piece *p;
+
     x->is_open = true;
     x->in_piece = 0;
     if (x->is_listing)
         return;
     assert(x->at < x->pieces.n);
-    if (x->pieces.piece[x->at].mode != x->mode)
-        enter(x, x->pieces.piece[x->at].mode);
-    x->lines.is_near = x->pieces.piece[x->at].is_near;
+    p = &x->pieces.piece[x->at];
+    if (p->mode != x->mode)
+        enter(x, p->mode);
+    x->lines.accesses_left = p->left;
+    if (!x->at || p[-1].unit != p->unit)
+        x->lines.lasting = lasting_lines(x);
     x->lines.is_long = x->may_split;
     if (x->mode != EXP_PIECE_DRAWN)
         return;
@@ -140,6 +171,7 @@ static void end_piece(struct sampler *x)
     exp_sample_lines_end(&x->lines);
     if (x->is_listing) {
         exp_pieces_add(&x->pieces, x->r->plan, x->step, x->in_piece, x->goes_on);
+        exp_forms_list(&x->forms, x->form, x->place);
         x->goes_on = true;
         return;
     }
@@ -151,6 +183,7 @@ static void end_piece(struct sampler *x)
         for (size_t v = 0; v < x->s->n_views; v++)
             look(x, v, &p->after[v]);
     }
+    x->lines.accesses += x->in_piece;
     x->at++;
 }
 
@@ -247,11 +280,35 @@ static void take_step(struct sampler *x, size_t first)
         take_piece(x, &x->pending[i], accesses);
 }
 
+/* Makes a step that is not simulated from its form. Returns false if the step has to be emitted. */
+static bool step_by_form(struct sampler *x, const struct conv_step *s)
+{
+    const unsigned phase = conv_step_phase(s->kind);
+    const struct exp_form *f;
+
+    if (s->kind != CONV_STEP_UKR || (!x->is_listing && x->pieces.piece[x->at].mode != EXP_PIECE_SKIPPED))
+        return false;
+    f = x->form = exp_forms_find(&x->forms, x->r->plan, &x->replay.bind, s, &x->lines, x->place);
+    if (!f)
+        return false;
+    begin_piece(x);
+    x->in_piece = f->n_accesses;
+    if (!x->is_listing)
+        exp_forms_touch(&x->forms, x->at, f, x->place, &x->lines);
+    for (size_t i = 0; i < f->n_kinds; i++)
+        sim_count_accesses(&x->exact[f->accesses[i].tag % TAGS][f->accesses[i].phase], f->accesses[i].kind,
+                           f->accesses[i].n, f->accesses[i].bytes);
+    if (x->replay.stack.stack)
+        conv_stack_emit(&x->replay.stack, phase, f->work, &x->sink);
+    end_piece(x);
+    return true;
+}
+
 static int step(struct conv_backend *self, const struct conv_step *s)
 {
     struct sampler *x = (struct sampler *)self;
     const size_t first = x->at;
-    int err;
+    int err = 0;
 
     if (x->r->pool && exp_pool_stopped(x->r->pool))
         return exp_interrupted() ? -EINTR : -ECANCELED;
@@ -259,15 +316,19 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     x->may_split = s->kind == CONV_STEP_IM2COL || s->kind == CONV_STEP_ZERO || s->kind == CONV_STEP_DIRECT;
     x->goes_on = false;
     x->n_pending = 0;
-    err = x->replay.base.step(&x->replay.base, s);
-    if (x->is_open)
-        end_piece(x);
+    x->form = NULL;
+    if (!step_by_form(x, s)) {
+        err = x->replay.base.step(&x->replay.base, s);
+        if (x->is_open)
+            end_piece(x);
+    }
     if (x->is_listing || err)
         return err;
     x->mac_instructions += exp_replay_mac_instructions(x->r, s);
     if (x->r->report && conv_step_computes(s))
         x->r->report(x->r->ctx, (double)s->n_k * (double)s->n_win * (double)s->n_f);
-    take_step(x, first);
+    if (x->n_pending || x->may_split)
+        take_step(x, first);
     return 0;
 }
 
@@ -314,6 +375,7 @@ static int simulate(struct sampler *x)
     int err;
 
     clear(x);
+    exp_forms_choose(&x->forms, x->pieces.piece);
     err = run(x, false);
     for (size_t v = 0; !err && v < x->s->n_views; v++) {
         err = sim_hierarchy_error(x->s->view[v].h);
@@ -347,6 +409,8 @@ static int simulate_all(struct sampler *x, size_t *wanted)
         return err;
     for (size_t v = 0; v < x->s->n_views; v++)
         sim_hierarchy_clear(x->s->view[v].h);
+    exp_sample_lines_clear(&x->lines);
+    exp_forms_clear(&x->forms);
     return simulate(x);
 }
 
@@ -397,12 +461,14 @@ int exp_sample_plan(const struct exp_replay_plan *r, struct exp_sample *s, uint6
     x->s = s;
     while (first->line_bytes >> line_shift != 1)
         line_shift++;
-    exp_sample_lines_init(&x->lines, line_shift, first->n_sets * first->n_ways, touch, x);
+    exp_sample_lines_init(&x->lines, line_shift, lines_of(x, 0), touch, x);
+    exp_forms_init(&x->forms, lines_of(x, 0), lines_of(x, 1));
     err = sample(x);
     *mac_instructions = x->mac_instructions;
     exp_pieces_release(&x->pieces);
     exp_sample_drawn_release(&x->drawn);
     exp_sample_lines_release(&x->lines);
+    exp_forms_release(&x->forms);
     free(x->pending);
     free(x);
     return err;

@@ -7,11 +7,12 @@
  *          with equal sets of classes are a stratum.
  * Choice   The nest runs once without a simulation: all pieces and their accesses are known before anything is
  *          simulated. Units of each stratum are drawn systematically, from a random start.
- * Modes    A drawn unit is simulated exactly, after a unit that warms up the first level and the prefetchers. Of skipped
- *          pieces, the lines alone go through TLBs and the caches behind the first: their footprint. Each box of lines goes
- *          once in a span of skipped pieces, but in the units before a drawn unit whenever the first level would have lost
- *          the box. The last packing steps before a drawn unit are simulated, because prefetchers run ahead of packing by
- *          whole blocks; long steps are sampled piece by piece.
+ * Modes    A drawn unit is simulated exactly, after pieces that warm up the first level and the prefetchers. Of skipped
+ *          pieces, the lines alone go through TLBs and the caches behind the first: their footprint. A box of lines goes
+ *          when the caches may lack the lines. In front of a drawn unit, a box goes whenever the first level would have
+ *          lost the box, until the second level has forgotten all boxes before. Micro-kernel steps leave footprints by
+ *          forms (sample_forms.h), without accesses. The last packing steps before a drawn unit are simulated,
+ *          because prefetchers run ahead of packing by whole blocks; long steps are sampled piece by piece.
  * Estimate Accesses are counted in all pieces. Lines from and to memory are counted in all pieces, too: as simulated,
  *          or by the footprint. Each further count of a class and stratum is the drawn pieces' count per access times
  *          all accesses of the class in the stratum. Then the weights of drawn units change until the drawn pieces add up

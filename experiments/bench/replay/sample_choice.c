@@ -182,8 +182,10 @@ void exp_pieces_end(struct exp_pieces *p, uint64_t seed)
 
 /* ---- the choice ---- */
 
-/* Simulated before a drawn unit: the last packing steps. Near: the units whose lines go to the caches again and again. */
-enum { LAST_PACKS = 2, NEAR_UNITS = 4 };
+enum { LAST_PACKS = 2 }; /* before a drawn unit, simulated */
+
+/* Accesses at least, before a drawn unit, that warm up the first level and the prefetchers. */
+static const uint64_t warming = 30000;
 
 static void draw(struct exp_pieces *p, size_t stratum, size_t n)
 {
@@ -200,19 +202,9 @@ static void draw(struct exp_pieces *p, size_t stratum, size_t n)
     }
 }
 
-/* Tells whether one of the n units behind a unit is drawn. */
-static bool draws_within(const struct exp_pieces *p, size_t unit, size_t n)
-{
-    for (size_t i = unit + 1; i <= unit + n && i < p->n_units; i++) {
-        if (p->drawn[i])
-            return true;
-    }
-    return false;
-}
-
 uint64_t exp_pieces_draw(struct exp_pieces *p, const size_t *wanted)
 {
-    uint64_t simulated = 0;
+    uint64_t simulated = 0, left = UINT64_MAX, warmed = 0;
 
     for (size_t u = 0; u < p->n_units; u++) {
         p->used[u] |= p->drawn[u];
@@ -229,11 +221,13 @@ uint64_t exp_pieces_draw(struct exp_pieces *p, const size_t *wanted)
         const struct exp_piece_class *c = &p->class[p->group[x->class].class];
         const bool is_pack = c->kind != CONV_STEP_UKR && c->n_pieces == 1;
 
-        x->mode = p->drawn[x->unit]               ? EXP_PIECE_DRAWN
-                  : draws_within(p, x->unit, 1)   ? EXP_PIECE_WARMS
-                  : is_pack && packs < LAST_PACKS ? EXP_PIECE_PACKS
-                                                  : EXP_PIECE_SKIPPED;
-        x->is_near = draws_within(p, x->unit, NEAR_UNITS);
+        warmed = p->drawn[x->unit] ? 0 : warmed + x->accesses;
+        x->mode = p->drawn[x->unit]                                                                ? EXP_PIECE_DRAWN
+                  : i + 1 < p->n && x[1].mode >= EXP_PIECE_WARMS && warmed - x->accesses < warming ? EXP_PIECE_WARMS
+                  : is_pack && packs < LAST_PACKS                                                  ? EXP_PIECE_PACKS
+                                                                                                   : EXP_PIECE_SKIPPED;
+        left = x->mode >= EXP_PIECE_WARMS ? 0 : left < UINT64_MAX ? left + x->accesses : left;
+        x->left = left;
         packs = x->mode >= EXP_PIECE_WARMS ? 0 : packs + (x->mode == EXP_PIECE_PACKS);
         simulated += x->mode != EXP_PIECE_SKIPPED ? x->accesses : 0;
     }

@@ -30,7 +30,7 @@ struct exp_piece {
     uint32_t unit;
     uint32_t class; /* until exp_pieces_end(); then group */
     uint8_t mode;   /* enum exp_piece_mode */
-    bool is_near;   /* soon followed by a drawn unit */
+    uint64_t left;  /* accesses between a skipped piece and the next drawn unit with its warm-up */
     uint64_t accesses;
 };
 

@@ -13,8 +13,9 @@ void exp_sample_lines_init(struct exp_sample_lines *l, unsigned line_shift, uint
 {
     assert(touch && level_lines);
     *l = (struct exp_sample_lines){ .touch = touch, .ctx = ctx, .line_shift = line_shift, .recent = level_lines };
+    l->box = exp_new(EXP_SAMPLE_BOX_SETS, sizeof *l->box);
     l->shape = exp_new(EXP_SAMPLE_SHAPES, sizeof *l->shape);
-    l->span = 1;
+    l->lasting = UINT64_MAX;
 }
 
 void exp_sample_lines_release(struct exp_sample_lines *l)
@@ -23,54 +24,51 @@ void exp_sample_lines_release(struct exp_sample_lines *l)
     free(l->shape);
 }
 
-void exp_sample_lines_span(struct exp_sample_lines *l)
+void exp_sample_lines_clear(struct exp_sample_lines *l)
 {
-    l->span++;
-    l->n_used = 0;
+    memset(l->box, 0, EXP_SAMPLE_BOX_SETS * sizeof *l->box);
 }
 
-/* ---- boxes that a span has touched ---- */
+/* ---- touched boxes ---- */
 
-static struct exp_sample_box *find_box(const struct exp_sample_lines *l, uint64_t first, uint64_t n)
+enum { TIME_SHIFT = 6, ORDER_PARTS = 4 };
+
+/* Returns the box's place, or the place of the set's box touched longest ago. */
+static struct exp_sample_box *find_box(const struct exp_sample_lines *l, uint64_t key)
 {
-    size_t i = (first * 0x9e3779b97f4a7c15u + n * 0xc2b2ae3d27d4eb4fu) >> 20;
+    struct exp_sample_box *set = l->box[key >> 32 & (EXP_SAMPLE_BOX_SETS - 1)], *oldest = set;
+    const uint32_t now = (uint32_t)l->touched;
 
-    for (;; i++) {
-        struct exp_sample_box *b = &l->box[i & l->mask];
-
-        if (b->span != l->span || (b->first == first && b->n == n))
+    for (struct exp_sample_box *b = set; b < set + EXP_SAMPLE_BOX_WAYS; b++) {
+        if (b->key == key)
             return b;
+        oldest = now - b->touched > now - oldest->touched ? b : oldest;
     }
+    return oldest;
 }
 
-static void widen(struct exp_sample_lines *l)
+/*
+ * Tells whether the caches may lack the box, or may hold the box's lines too far back in the order of uses. The first level
+ * hides touches of present lines from the caches. Otherwise, lines shall be old by a quarter of the accesses left until
+ * the order matters.
+ */
+static bool is_stale(const struct exp_sample_lines *l, const struct exp_sample_box *b)
 {
-    struct exp_sample_lines wide = *l;
+    const uint64_t lines = (uint32_t)l->touched - b->touched;
+    const uint64_t accesses = (uint64_t)((uint32_t)(l->accesses >> TIME_SHIFT) - b->time) << TIME_SHIFT;
 
-    wide.mask = l->mask ? 2 * l->mask + 1 : 4095;
-    wide.box = exp_new(wide.mask + 1, sizeof *wide.box);
-    for (size_t i = 0; l->box && i <= l->mask; i++) {
-        if (l->box[i].span == l->span)
-            *find_box(&wide, l->box[i].first, l->box[i].n) = l->box[i];
-    }
-    free(l->box);
-    l->box = wide.box;
-    l->mask = wide.mask;
+    return lines > l->lasting || (lines > l->recent && accesses > l->accesses_left / ORDER_PARTS);
 }
 
-/* Tells whether the caches may lack the box: the span has not touched the box, or not lately. */
-static bool is_wanted(struct exp_sample_lines *l, uint64_t first, uint64_t n, bool is_store)
+bool exp_sample_lines_wants(struct exp_sample_lines *l, uint64_t first, uint64_t n, bool is_store)
 {
-    struct exp_sample_box *b;
+    const uint64_t key = (first * 0x9e3779b97f4a7c15u ^ (n << 1 | is_store)) * 0xc2b2ae3d27d4eb4fu | 1;
+    struct exp_sample_box *b = find_box(l, key);
 
-    if (2 * l->n_used >= l->mask)
-        widen(l);
-    b = find_box(l, first, n << 1 | is_store);
-    if (b->span == l->span && !(l->is_near && l->touched - b->touched > l->recent))
+    if (b->key == key && !is_stale(l, b))
         return false;
-    l->n_used += b->span != l->span;
     l->touched += n;
-    *b = (struct exp_sample_box){ first, n << 1 | is_store, l->span, l->touched };
+    *b = (struct exp_sample_box){ key, (uint32_t)l->touched, (uint32_t)(l->accesses >> TIME_SHIFT) };
     return true;
 }
 
@@ -90,7 +88,7 @@ static void touch(struct exp_sample_lines *l, const struct exp_sample_open *b)
 
     if (l->is_long)
         l->touched += all.count;
-    if (l->is_long || is_wanted(l, b->first, b->end - b->first, b->kind == SIM_STORE))
+    if (l->is_long || exp_sample_lines_wants(l, b->first, b->end - b->first, b->kind == SIM_STORE))
         l->touch(l->ctx, &all);
 }
 

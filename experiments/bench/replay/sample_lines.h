@@ -1,7 +1,7 @@
 /*
- * The lines of skipped pieces (sample.h): bursts become boxes of neighbouring lines, and a box goes to the caches once in
- * a span of skipped pieces. In the last pieces of a span, a box goes to the caches again as soon as the first level would
- * have lost the box's lines. So the second level holds what an exact replay would leave there.
+ * The lines of skipped pieces (sample.h): bursts become boxes of neighbouring lines. A box goes to the caches when the
+ * caches may lack the box, or may hold the box too far back in their order for the accesses left until a simulated
+ * piece.
  */
 #ifndef EXPERIMENTS_BENCH_REPLAY_SAMPLE_LINES_H
 #define EXPERIMENTS_BENCH_REPLAY_SAMPLE_LINES_H
@@ -14,11 +14,12 @@
 #include "sim/base/footprint.h"
 #include "sim/base/stats.h"
 
-/* A box that was touched; the kind of access in the lowest bit of n. */
+enum { EXP_SAMPLE_BOX_WAYS = 4, EXP_SAMPLE_BOX_SETS = 1 << 14 };
+
+/* A touched box of lines. A forgotten box is touched again: closer to all accesses. */
 struct exp_sample_box {
-    uint64_t first, n;
-    uint64_t span;
-    uint64_t touched; /* lines touched until then */
+    uint64_t key;           /* of the lines and the kind of access; 0: none */
+    uint32_t touched, time; /* of the touch, modulo 2^32 */
 };
 
 /* Neighbouring lines of the current piece, gathered. */
@@ -54,12 +55,12 @@ struct exp_sample_lines {
     void (*touch)(void *ctx, const struct sim_run *lines); /* takes a box: an access of a byte for each line */
     void *ctx;
     unsigned line_shift;
-    uint64_t recent;            /* lines of the first level */
-    bool is_near;               /* the last pieces of a span */
-    bool is_long;               /* a long step, which touches no box twice */
-    struct exp_sample_box *box; /* [mask + 1], owned */
-    size_t mask, n_used;
-    uint64_t span, touched;
+    uint64_t recent, lasting; /* lines kept by the first level, and lines kept by the last level at least */
+    uint64_t accesses;        /* of the stream until now */
+    uint64_t accesses_left;   /* until the order of lines matters */
+    bool is_long;             /* a long step, which touches no box twice */
+    struct exp_sample_box (*box)[EXP_SAMPLE_BOX_WAYS]; /* [EXP_SAMPLE_BOX_SETS], owned */
+    uint64_t touched;                                  /* lines */
     struct exp_sample_open open[EXP_SAMPLE_OPEN];
     size_t n_open;
     struct exp_sample_shape *shape; /* [EXP_SAMPLE_SHAPES], owned */
@@ -69,8 +70,8 @@ void exp_sample_lines_init(struct exp_sample_lines *l, unsigned line_shift, uint
                            void (*touch)(void *ctx, const struct sim_run *lines), void *ctx);
 void exp_sample_lines_release(struct exp_sample_lines *l);
 
-/* Begins a span: all boxes are new. */
-void exp_sample_lines_span(struct exp_sample_lines *l);
+/* Forgets all boxes: the caches are empty. */
+void exp_sample_lines_clear(struct exp_sample_lines *l);
 
 /*
  * Takes a burst of a skipped piece, and adds the burst's accesses to cells ([tag * SIM_MAX_PHASES + phase]). Stores that
@@ -78,6 +79,9 @@ void exp_sample_lines_span(struct exp_sample_lines *l);
  */
 void exp_sample_lines_add(struct exp_sample_lines *l, const struct sim_run *run, size_t n_runs, uint64_t n_times,
                           struct sim_cell *cell);
+
+/* Tells whether a box has to go to the caches, and notes the answer. */
+bool exp_sample_lines_wants(struct exp_sample_lines *l, uint64_t first, uint64_t n, bool is_store);
 
 /* Ends a piece: gathered lines go to the caches. */
 void exp_sample_lines_end(struct exp_sample_lines *l);
