@@ -25,18 +25,29 @@ static size_t n_planes(const struct conv_plan *plan)
     return ceil_div(plan->problem.groups, groups_of_step(plan));
 }
 
-/* Returns the number of units of an axis. A direct step has all filters of its groups. */
+/* Images that the steps of a plan have in common. */
+static size_t images_of_step(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_DIRECT ? plan->direct.images : 1;
+}
+
+static size_t all_planes(const struct conv_plan *plan)
+{
+    return ceil_div(plan->problem.n, images_of_step(plan)) * n_planes(plan);
+}
+
+/* Returns the number of units of an axis. */
 static size_t n_units(const struct conv_plan *plan, enum conv_share_axis axis)
 {
     bool is_direct = plan->algorithm == CONV_DIRECT;
 
     switch (axis) {
     case CONV_SHARE_PLANES:
-        return plan->problem.n * n_planes(plan);
+        return all_planes(plan);
     case CONV_SHARE_WINDOWS:
         return is_direct ? ceil_div(plan->problem.p, plan->direct.rows) : plan->sconv.tiling.in_tiles;
     default:
-        return is_direct ? 1 : plan->sconv.tiling.f_tiles;
+        return is_direct ? ceil_div(plan->group_filters, plan->direct.filters) : plan->sconv.tiling.f_tiles;
     }
 }
 
@@ -51,7 +62,7 @@ static size_t unit_start(const struct conv_plan *plan, enum conv_share_axis axis
     case CONV_SHARE_WINDOWS:
         return is_direct ? unit * plan->direct.rows * plan->problem.q : conv_plan_tile_start(plan, unit);
     default:
-        return unit * (is_direct ? plan->group_filters : plan->ukr->n_f);
+        return unit * (is_direct ? plan->direct.filters : plan->ukr->n_f);
     }
 }
 
@@ -59,7 +70,7 @@ static size_t length(const struct conv_plan *plan, enum conv_share_axis axis)
 {
     switch (axis) {
     case CONV_SHARE_PLANES:
-        return plan->problem.n * n_planes(plan);
+        return all_planes(plan);
     case CONV_SHARE_WINDOWS:
         return conv_windows(&plan->problem);
     default:
@@ -166,7 +177,7 @@ static bool is_before(struct conv_share_place a, struct conv_share_place b)
 
 static size_t plane_of(const struct conv_share *s, const struct conv_step *step)
 {
-    return step->image * s->planes + step->group / s->groups;
+    return step->image / s->images * s->planes + step->group / s->groups;
 }
 
 static struct conv_share_place place_of(const struct conv_share *s, const struct conv_step *step)
@@ -275,6 +286,7 @@ void conv_share_init(struct conv_share *s, struct conv_backend *inner, const str
         .axis = axis,
         .planes = n_planes(plan),
         .groups = groups_of_step(plan),
+        .images = images_of_step(plan),
         .first = share_first(plan, axis, thread, n_threads),
         .end = share_first(plan, axis, thread + 1, n_threads),
     };

@@ -31,6 +31,7 @@ struct conv_share {
     struct conv_backend *inner;
     enum conv_share_axis axis;
     size_t planes, groups;              /* of an image; of a plane */
+    size_t images;                      /* of a step */
     struct conv_share_place first, end; /* in the order of places, end is left out */
     size_t edge;                        /* on the axis: the end of the share's last unit */
     size_t tile, tile_elems;            /* packed windows of a tile: their number; elements from one tile to the next */

@@ -7,6 +7,7 @@
 #include "kernels/nest/nest.h"
 #include "kernels/shape/problem.h"
 #include "kernels/shape/sizes.h"
+#include "kernels/ukr/direct_forms.h"
 #include "kernels/ukr/dispatch.h"
 
 /* Flattens a pointwise convolution, whose input is a single long row: windows are contiguous across image rows. */
@@ -183,16 +184,34 @@ int conv_plan_sconv(struct conv_plan *plan, const struct conv_problem *p, const 
     return conv_plan_sconv_with(plan, p, ukr, tiling, &(struct conv_sconv_options){ .packs_filters = packs_filters });
 }
 
+/* Cuts a group's filters, if the filters are many, into the filters of a call that pays, or takes several groups. */
+static struct conv_plan_direct cut_batch(const struct conv_problem *p, struct conv_plan_direct cut)
+{
+    enum { LEAST_MACS = 1 << 16, MOST_ROWS = 16 };
+    size_t filters = round_up(ceil_div(LEAST_MACS, conv_reduction(p)), MOST_ROWS);
+
+    cut.images = p->n;
+    if (filters < cut.filters)
+        cut.filters = filters;
+    else
+        cut.groups = min_size(p->groups, filters / cut.filters);
+    return cut;
+}
+
 /* Cuts the output into the rows that fit into the budget: all rows, or whole tiles of rows. */
 static struct conv_plan_direct cut_direct(const struct conv_problem *p, const struct conv_direct *kernel, double budget)
 {
     double in = (double)(conv_group_channels(p) * p->w) * (double)p->stride_h;
     double out = (double)(conv_group_filters(p) * p->q), rows = budget / ((in + out) * sizeof(float));
-    struct conv_plan_direct cut = { .kernel = kernel, .rows = p->p, .groups = 1 };
+    const struct conv_direct_form *form = kernel->form;
+    size_t least = max_size(form->tile_rows, min_size(p->p, ceil_div(form->least_windows, p->q)));
+    struct conv_plan_direct cut = { .kernel = kernel, .rows = p->p, .groups = 1, .images = 1 };
 
+    cut.filters = conv_group_filters(p);
+    if (form->takes_batch)
+        return cut_batch(p, cut);
     if (rows < (double)p->p)
-        cut.rows = rows < (double)(2 * kernel->tile_rows) ? kernel->tile_rows
-                                                          : (size_t)rows / kernel->tile_rows * kernel->tile_rows;
+        cut.rows = rows < (double)(2 * least) ? least : (size_t)rows / form->tile_rows * form->tile_rows;
     else if (rows / (double)p->p < (double)p->groups)
         cut.groups = (size_t)(rows / (double)p->p);
     else

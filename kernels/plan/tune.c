@@ -194,9 +194,9 @@ static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *
  * A call of a micro-kernel costs, beside its steps, 230 to 300 cycles, by least squares over the times of two CPUs,
  * with two ports, before calls came in runs (struct conv_run). In a run whose tensors are in L1, a call costs 65 to 80
  * slots of AVX-512's tiles and 20 to 120 of AVX2's, outputs included, by the times of 8 to 32 steps. The cost decides
- * between direct kernels and SConv only, whose groups are too small for runs.
+ * between direct kernels and SConv only, whose groups are too small for runs; planes of layers without groups are not.
  */
-enum { CALL_SLOTS = 500 };
+enum { CALL_SLOTS = 500, RUN_CALL_SLOTS = 80, RUN_TILES = 8 };
 
 static double n_calls(const struct conv_problem *p, const struct conv_ukr *u)
 {
@@ -206,11 +206,19 @@ static double n_calls(const struct conv_problem *p, const struct conv_ukr *u)
     return (double)in_tiles * (double)f_tiles;
 }
 
+static double call_slots(const struct conv_problem *p, const struct conv_ukr *u)
+{
+    bool has_runs = conv_is_pointwise(p) && p->groups == 1 && conv_windows(p) >= RUN_TILES * u->n_win;
+
+    return has_runs ? RUN_CALL_SLOTS : CALL_SLOTS;
+}
+
 /* Slots of SConv: of the micro-kernel, of its calls, and of packing windows or transposing sums. */
 static double sconv_slots(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
                           size_t lanes)
 {
-    double slots = conv_ukr_slots(u, p), steps = (double)conv_reduction(p), calls = n_calls(p, u) * CALL_SLOTS;
+    double slots = conv_ukr_slots(u, p), steps = (double)conv_reduction(p);
+    double calls = n_calls(p, u) * call_slots(p, u);
 
     if (conv_plan_can_walk(p, u))
         return slots * (steps + transpose_steps(u)) / steps + calls;
@@ -219,13 +227,10 @@ static double sconv_slots(const struct conv_problem *p, const struct conv_ukr *u
     return slots + (double)conv_windows(p) * steps / (double)lanes + calls;
 }
 
-/* Tells whether a tile's rows fit into half of L1: a direct kernel reads them again for each filter of the group. */
+/* Tells whether half of L1 holds the bytes that a direct kernel reads again. */
 static bool rereads_from_l1(const struct conv_problem *p, const struct conv_direct *d, const struct csa_caches *caches)
 {
-    double rows = (double)(d->tile_rows - 1) * (double)p->stride_h + (double)((p->r - 1) * p->dilation_h + 1);
-    double row_bytes = (double)(conv_group_channels(p) * p->w * sizeof(float));
-
-    return conv_group_filters(p) == 1 || row_bytes * fmin(rows, (double)p->h) <= caches->l1_bytes / 2;
+    return conv_direct_reread_bytes(d, p) <= caches->l1_bytes / 2;
 }
 
 /* Tells whether filters are too few to fill micro-kernels' tiles, or to pay for packing. A sixteenth decides. */

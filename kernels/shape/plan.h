@@ -62,7 +62,8 @@ struct conv_plan_gemm {
 /* The part of a direct convolution's plan: the kernel, and the cut into steps. */
 struct conv_plan_direct {
     const struct conv_direct *kernel;
-    size_t rows, groups; /* output rows of a step; groups of a step: several only if a step has all rows */
+    size_t rows, groups;    /* output rows of a step; groups of a step: several only if a step has all rows */
+    size_t filters, images; /* filters of a group, all if a step has several groups; images of a step */
 };
 
 /* The part of a plug-in's plan. */

@@ -32,8 +32,9 @@ struct conv_step_ahead {
 struct conv_step {
     enum conv_step_kind kind;
     size_t image, group;
+    size_t n_images;    /* a direct step of several images; 0 is 1 */
     size_t win0, n_win; /* windows of the flattened output plane */
-    size_t f0, n_f;     /* filters of the group; a direct step's filters go on in the following groups */
+    size_t f0, n_f;     /* filters of the group; a direct step's filters may go on in the following groups */
     size_t k0, n_k;     /* reduction range of the group: (channel * r + fh) * s + fw */
     size_t in_panel;    /* where the packed windows are: elements into CONV_PACKED_INPUT */
     size_t f_panel;     /* where the packed filters are: elements into CONV_PACKED_FILTER */
@@ -48,6 +49,12 @@ struct conv_step {
 static inline size_t conv_step_live_k(const struct conv_step *s, size_t r)
 {
     return s->n_k - (s->dead.above + s->dead.below) * (s->n_k / r);
+}
+
+/* Returns how many images a step has. */
+static inline size_t conv_step_images(const struct conv_step *s)
+{
+    return s->n_images ? s->n_images : 1;
 }
 
 /* Tells whether the step computes outputs. */

@@ -1,7 +1,12 @@
 /*
- * Direct kernels: convolutions with few channels and filters per group, depthwise convolutions above all, straight from
- * the input to the output. Nothing is packed: filters are read in their own layout (OIHW), vectors lie along output
- * columns, and an input row in a register serves all output rows of the tile that need the row.
+ * Direct kernels: convolutions straight from the input to the output. Nothing is packed: filters are read in their own
+ * layout (OIHW). The forms of direct kernels differ by the axis of the vectors:
+ *
+ *   direct      along output columns, for few channels and filters per group, depthwise convolutions above all
+ *   pointwise   along the windows of a plane, for few filters per group (pointwise_tile.h)
+ *   dot         along the reduction, for filters as large as the image: a matrix by a vector (dot_tile.h)
+ *
+ * In the form "direct", an input row in a register serves all output rows of the tile that need the row.
  *
  *     out[f][y][x] = sum over c, fh, fw of in[c][y * stride_h + fh * dilation_h - pad_top][...] * filter[f][c][fh][fw]
  *
@@ -29,25 +34,30 @@
 struct conv_direct_args {
     const struct conv_problem *p;
     size_t group_channels, group_filters; /* of p */
+    size_t n_images;                      /* 1; dot: images of the batch, from the image of `in` and `out` on */
     uint64_t in;                          /* the first channel of the first filter's group */
     uint64_t filter;                      /* the first filter */
     uint64_t out;                         /* the first filter's first output row of the call */
-    size_t n_f;                           /* filters from the first of a group on, group after group */
+    size_t n_f;                           /* filters from the first of a group on, group after group; dot: or a part */
     size_t row0, n_rows;                  /* output rows */
 };
 
 struct conv_direct;
+struct conv_direct_form;
 typedef void (*conv_direct_fn)(const struct conv_direct *d, const struct conv_direct_args *a);
 typedef void (*conv_direct_emit_fn)(const struct conv_direct *d, const struct conv_direct_args *a,
                                     struct sim_sink *sink);
 
+enum { CONV_DIRECT_N_TILES = 8 };
+
 struct conv_direct {
-    const char *name;  /* "f32_direct_<tile_rows>x<lanes>__<isa>" */
-    enum cpu_isa isa;  /* needed to run fn */
-    size_t tile_rows;  /* at most */
-    size_t lanes;      /* output columns of a vector */
-    size_t max_stride; /* between columns */
-    conv_direct_fn fn; /* NULL: replay only, this build or CPU family cannot run the kernel */
+    const char *name; /* "f32_direct_<tile_rows>x<lanes>__<isa>", or the form and most sums of a tile by lanes */
+    enum cpu_isa isa; /* needed to run fn */
+    const struct conv_direct_form *form;
+    size_t lanes;                     /* floats of a vector */
+    size_t max_stride;                /* form "direct": between columns */
+    size_t tile[CONV_DIRECT_N_TILES]; /* other forms: most filters of a tile of 1, 2, ... vectors or images */
+    conv_direct_fn fn;                /* NULL: replay only, this build or CPU family cannot run the kernel */
     conv_direct_emit_fn emit;
 };
 
@@ -57,7 +67,7 @@ const struct conv_direct *conv_direct_at(size_t i);
 
 /*
  * Finds the kernel with the fewest slots, of equals the narrower, of the kernels that take the shape and run wherever
- * the instruction set does; the portable kernel only where there is no other. The kernel may be runnable here or not.
+ * the instruction set does; portable kernels only where none else takes the shape. The kernel may be runnable here or not.
  */
 const struct conv_direct *conv_direct_for(const struct conv_problem *p, enum cpu_isa isa);
 
@@ -74,7 +84,10 @@ bool conv_direct_suits(const struct conv_direct *d, const struct conv_problem *p
  */
 double conv_direct_slots(const struct conv_direct *d, const struct conv_problem *p);
 
-/* Multiply-add instructions for n_rows output rows of a filter, taps on padding included. */
-uint64_t conv_direct_fmas(const struct conv_direct *d, const struct conv_problem *p, size_t n_rows);
+/* Multiply-add instructions for n_rows output rows of n_f filters of an image, taps on padding included. */
+uint64_t conv_direct_fmas(const struct conv_direct *d, const struct conv_problem *p, size_t n_rows, size_t n_f);
+
+/* Returns the bytes read again by tiles: of windows, for each filter, or of filters. Reading pays from L1 only. */
+double conv_direct_reread_bytes(const struct conv_direct *d, const struct conv_problem *p);
 
 #endif

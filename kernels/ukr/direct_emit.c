@@ -1,4 +1,4 @@
-/* The direct kernels and their accesses, without vector code (direct_avx2.c ...), so that every CPU can replay them. */
+/* Accesses and costs of the form "direct", without vector code (direct_avx2.c ...), so that every CPU can replay. */
 #include "kernels/ukr/ukr.h"
 #include "kernels/ukr/direct_tile.h"
 
@@ -85,25 +85,84 @@ static void emit_tile(void *ctx, const struct conv_direct_call *call, const stru
     sim_emit(e->sink, &rows, 1, 1);
 }
 
-static void emit(const struct conv_direct *d, const struct conv_direct_args *a, struct sim_sink *sink)
+void conv_direct_emit_columns(const struct conv_direct *d, const struct conv_direct_args *a, struct sim_sink *sink)
 {
     struct emission e = { sink, d->lanes };
 
     conv_direct_tiles(d, a, emit_tile, &e);
 }
 
-#define DIRECT(isa_, lanes_, max_stride_)                                                                              \
-    { .name = "f32_direct_8x" #lanes_ "__" #isa_,                                                                      \
-      .isa = CONV_ISA_##isa_,                                                                                          \
-      .tile_rows = CONV_DIRECT_TILE_ROWS,                                                                              \
-      .lanes = lanes_,                                                                                                 \
-      .max_stride = max_stride_,                                                                                       \
-      .fn = CONV_FN_##isa_(conv_f32_direct__##isa_),                                                                   \
-      .emit = emit },
-
-const struct conv_direct conv_direct_table[CONV_DIRECT_N] = { CONV_DIRECTS(DIRECT) };
-
 /* A row of windows is a vector per step between columns. */
 #define CHECK_STRIDE(isa, lanes, max_stride)                                                                           \
     _Static_assert(lanes == 1 || max_stride <= CONV_DIRECT_MAX_VECTORS, "too many vectors");
 CONV_DIRECTS(CHECK_STRIDE)
+
+/* Starting and ending a tile: masks, addresses, stores. Some 50 cycles, measured, with two ports. */
+enum { TILE_SLOTS = 100 };
+
+struct issued {
+    double fmas, slots;
+};
+
+static struct issued issued_by(const struct conv_direct *d, const struct conv_problem *p, size_t n_rows)
+{
+    struct conv_direct_step s = conv_direct_steps[conv_direct_step_of(p, d->lanes)];
+    size_t fmas = s.n_taps * n_rows, loads = s.n_taps + conv_direct_in_rows(s, n_rows) * s.n_vectors;
+
+    return (struct issued){ (double)fmas, (double)(loads > fmas ? loads : fmas) };
+}
+
+/* Sums up the rows of a filter over all tiles of n_rows rows. */
+static struct issued issued_for(const struct conv_direct *d, const struct conv_problem *p, size_t n_rows)
+{
+    struct conv_direct_step s = conv_direct_steps[conv_direct_step_of(p, d->lanes)];
+    size_t n_tiles = ceil_div(n_rows, CONV_DIRECT_TILE_ROWS), height = ceil_div(n_rows, n_tiles),
+           last = n_rows % height;
+    double times = (double)ceil_div(p->q, d->lanes) * (double)(conv_reduction(p) / s.n_taps);
+    double n_whole = (double)(n_rows / height);
+    struct issued whole = issued_by(d, p, height), sum = { whole.fmas * n_whole, whole.slots * n_whole };
+
+    if (last) {
+        struct issued rest = issued_by(d, p, last);
+
+        sum.fmas += rest.fmas;
+        sum.slots += rest.slots;
+    }
+    return (struct issued){ sum.fmas * times, sum.slots * times };
+}
+
+static bool suits(const struct conv_direct *d, const struct conv_problem *p)
+{
+    return p->stride_w <= d->max_stride;
+}
+
+static double slots(const struct conv_direct *d, const struct conv_problem *p)
+{
+    double tiles = (double)ceil_div(p->p, CONV_DIRECT_TILE_ROWS) * (double)ceil_div(p->q, d->lanes);
+
+    return (issued_for(d, p, p->p).slots + tiles * TILE_SLOTS) * (double)conv_group_filters(p);
+}
+
+static uint64_t fmas(const struct conv_direct *d, const struct conv_problem *p, size_t n_rows, size_t n_f)
+{
+    return (uint64_t)issued_for(d, p, n_rows).fmas * n_f;
+}
+
+/* Each filter of a group reads the rows of a tile again. */
+static double reread_bytes(const struct conv_direct *d, const struct conv_problem *p)
+{
+    double rows = (double)(CONV_DIRECT_TILE_ROWS - 1) * (double)p->stride_h + (double)((p->r - 1) * p->dilation_h + 1);
+    double row_bytes = (double)(conv_group_channels(p) * p->w * sizeof(float));
+
+    (void)d;
+    return conv_group_filters(p) == 1 ? 0 : row_bytes * (rows < (double)p->h ? rows : (double)p->h);
+}
+
+const struct conv_direct_form conv_direct_columns_form = {
+    .suits = suits,
+    .slots = slots,
+    .fmas = fmas,
+    .reread_bytes = reread_bytes,
+    .tile_rows = CONV_DIRECT_TILE_ROWS,
+    .least_windows = 1,
+};

@@ -17,11 +17,8 @@
 
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/direct.h"
+#include "kernels/ukr/direct_forms.h"
 #include "kernels/ukr/registry.h"
-
-#define CONV_DIRECT_COUNT(isa, lanes, max_stride) +1
-enum { CONV_DIRECT_N = 0 CONV_DIRECTS(CONV_DIRECT_COUNT) };
-extern const struct conv_direct conv_direct_table[CONV_DIRECT_N]; /* the portable kernel first */
 
 /* Compiled steps: taps of a column, input rows between output rows, vectors of a row. Single taps come first. */
 #define CONV_DIRECT_STEPS(X)                                                                                           \
@@ -167,7 +164,7 @@ conv_direct_tiles(const struct conv_direct *d, const struct conv_direct_args *a,
 {
     const struct conv_direct_call call = conv_direct_call_of(d, a);
     const struct conv_problem *p = a->p;
-    size_t n_tiles = ceil_div(a->n_rows, d->tile_rows), height = ceil_div(a->n_rows, n_tiles);
+    size_t n_tiles = ceil_div(a->n_rows, CONV_DIRECT_TILE_ROWS), height = ceil_div(a->n_rows, n_tiles);
     size_t group_bytes = a->group_channels * p->h * p->w * sizeof(float), of_group = 0;
     struct conv_direct_args f = *a; /* the filter's */
 

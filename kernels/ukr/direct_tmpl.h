@@ -1,7 +1,7 @@
 /*
  * The body of the direct kernels, which differ in their vectors only. The including file defines before:
  *
- *   VECTOR, LANES                its type, its floats
+ *   VECTOR, LANES                a vector's type and floats
  *   LANE_MASK, lane_mask(part)   lanes of a conv_direct_part
  *   zero, multiply_add
  *   broadcast, load, store       an element to all lanes; all lanes

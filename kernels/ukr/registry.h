@@ -51,6 +51,17 @@
     X(avx2, 8, 2)           \
     X(avx512, 16, 2)
 
+/* Direct kernels of other forms, of the instruction sets above: isa, most sums of a tile by floats of a vector. */
+#define CONV_POINTWISES(X)  \
+    X(ref, "12x1")          \
+    X(avx2, "12x8")         \
+    X(avx512, "24x16")
+
+#define CONV_DOTS(X)        \
+    X(ref, "8x1")           \
+    X(avx2, "8x8")          \
+    X(avx512, "16x16")
+
 /*
  * Epilogues, from narrow to wide vectors, the portable epilogue first: isa, floats of a vector, whether windows past
  * the last whole vector are a masked vector. Functions conv_epilogue__<isa>.
@@ -118,6 +129,14 @@ CONV_WINDOW_PACKERS(CONV_DECLARE_PACKER)
     enum { CONV_DIRECT_LANES__##isa = lanes };                                                                         \
     void conv_f32_direct__##isa(const struct conv_direct *d, const struct conv_direct_args *a);
 CONV_DIRECTS(CONV_DECLARE_DIRECT)
+
+#define CONV_DECLARE_POINTWISE(isa, tiles)                                                                             \
+    void conv_f32_pointwise__##isa(const struct conv_direct *d, const struct conv_direct_args *a);
+CONV_POINTWISES(CONV_DECLARE_POINTWISE)
+
+#define CONV_DECLARE_DOT(isa, tiles)                                                                                   \
+    void conv_f32_dot__##isa(const struct conv_direct *d, const struct conv_direct_args *a);
+CONV_DOTS(CONV_DECLARE_DOT)
 
 #define CONV_DECLARE_EPILOGUE(isa, lanes, masks)                                                                       \
     enum { CONV_EPILOGUE_LANES__##isa = lanes };                                                                       \

@@ -80,6 +80,35 @@ struct conv_problem kcheck_random_problem(void)
     }
 }
 
+/* A shape with filters as large as the image: a matrix by a vector, or by as many vectors as there are images. */
+static struct conv_problem random_matrix(struct conv_problem p)
+{
+    p.n = (size_t)rng_range(1, 9);
+    p.c = p.groups * PICK(1, 7, 16, 17, 33, 64, 130);
+    p.k = p.groups * PICK(1, 2, 3, 5, 8, 15, 16, 17, 33, 70);
+    p.r = p.h = PICK(1, 1, 2, 3);
+    p.s = p.w = PICK(1, 1, 2, 3);
+    return p;
+}
+
+struct conv_problem kcheck_random_direct(const struct conv_direct *d)
+{
+    for (;;) {
+        struct conv_problem p = kcheck_random_problem();
+        uint64_t form = rng_below(3);
+        char why[128];
+
+        if (form) {
+            p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.r = p.s = 1;
+            p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
+        }
+        if (form == 2)
+            p = random_matrix(p);
+        if (!conv_problem_finish(&p, SIM_WHY(why)) && conv_direct_suits(d, &p))
+            return p;
+    }
+}
+
 struct conv_sconv_options kcheck_random_options(void)
 {
     if (!rng_below(5))

@@ -22,6 +22,9 @@
  */
 struct conv_problem kcheck_random_problem(void);
 
+/* Returns a random shape that a direct kernel takes. */
+struct conv_problem kcheck_random_direct(const struct conv_direct *d);
+
 /* Any of SConv's options. */
 struct conv_sconv_options kcheck_random_options(void);
 

@@ -27,11 +27,9 @@ struct conv_gemm_core nest_random_core(void)
 
 struct conv_plan nest_random_direct(const struct conv_direct *kernel)
 {
-    struct conv_problem p = kcheck_random_problem();
+    const struct conv_problem p = kcheck_random_direct(kernel);
     struct conv_plan plan;
 
-    while (!conv_direct_suits(kernel, &p))
-        p = kcheck_random_problem();
     CU_ASSERT_FATAL(conv_plan_direct(&plan, &p, kernel, (double)rng_range(64, 60000)) == 0);
     return plan;
 }

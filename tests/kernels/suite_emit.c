@@ -7,6 +7,7 @@
 #include "kernels/backend/fused.h"
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/direct.h"
+#include "kernels/ukr/direct_forms.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/small.h"
 #include "tests/kernels/emission.h"
@@ -317,7 +318,7 @@ static void small_kernels_touch_what_they_emit(void)
     }
 }
 
-/* Some rows of all filters of an image. */
+/* Some rows of all filters of an image; of kernels that take the batch, some filters of a group, of all images. */
 static void check_direct(const struct conv_direct *d, const struct conv_problem *p)
 {
     struct direct_case c = {
@@ -325,11 +326,17 @@ static void check_direct(const struct conv_direct *d, const struct conv_problem 
         .a = { .p = p,
                .group_channels = conv_group_channels(p),
                .group_filters = conv_group_filters(p),
+               .n_images = 1,
                .n_f = p->k,
                .row0 = rng_below(p->p) },
     };
-    const size_t n[3] = { p->c * p->h * p->w, p->k * conv_reduction(p), p->k * conv_windows(p) };
+    const size_t n[3] = { p->n * p->c * p->h * p->w, p->k * conv_reduction(p), p->n * p->k * conv_windows(p) };
     struct tensors t;
+
+    if (d->form->takes_batch) {
+        c.a.n_images = p->n;
+        c.a.n_f = rng_below(2) ? p->k : (size_t)rng_range(1, (int64_t)conv_group_filters(p));
+    }
 
     c.a.n_rows = (size_t)rng_range(1, (int64_t)(p->p - c.a.row0));
     t = open_tensors(3, n);
@@ -343,14 +350,13 @@ static void check_direct(const struct conv_direct *d, const struct conv_problem 
 static void direct_kernels_touch_what_they_emit(void)
 {
     for (unsigned round = 0; round < test_rounds(150); round++) {
-        struct conv_problem p = kcheck_random_problem();
-
-        while (3 * conv_macs(&p) > LOGGED_MAX) /* filter values, windows and outputs are no more */
-            p = kcheck_random_problem();
         for (size_t i = 0; i < logged_conv_direct_count(); i++) {
             const struct conv_direct *d = logged_conv_direct_at(i);
+            struct conv_problem p = kcheck_random_direct(d);
 
-            if (conv_direct_runs(d) && conv_direct_suits(d, &p))
+            while (3 * conv_macs(&p) > LOGGED_MAX) /* filter values, windows and outputs are no more */
+                p = kcheck_random_direct(d);
+            if (conv_direct_runs(d))
                 check_direct(d, &p);
         }
     }

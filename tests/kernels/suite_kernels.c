@@ -172,8 +172,12 @@ static void direct_equals_naive(void)
         struct conv_problem p = kcheck_random_problem();
 
         p = round % 2 ? p : with_groups(p);
-        for (size_t i = 0; i < conv_direct_count(); i++)
+        for (size_t i = 0; i < conv_direct_count(); i++) {
+            const struct conv_problem own = kcheck_random_direct(conv_direct_at(i));
+
             check_direct(&p, conv_direct_at(i));
+            check_direct(&own, conv_direct_at(i));
+        }
     }
 }
 

@@ -36,6 +36,23 @@ static void check_rows(struct visitor *v, const struct conv_step *s)
     v->n_skipped += s->dead.above + s->dead.below;
 }
 
+static int visit_image(struct visitor *v, const struct conv_step *s, size_t image, size_t n_filters)
+{
+    for (size_t f = s->f0; f < s->f0 + s->n_f; f++) {
+        for (size_t w = s->win0; w < s->win0 + s->n_win; w++) {
+            size_t row = (image * v->plan->problem.groups + s->group) * v->n_filters + f;
+            unsigned char *point = v->count + (row * v->n_windows + w) * v->n_reduction;
+
+            if (f >= n_filters || w >= v->n_windows || s->k0 + s->n_k > v->n_reduction)
+                return -ERANGE;
+            for (size_t k = s->k0; k < s->k0 + s->n_k; k++)
+                point[k]++;
+            v->first_writes += s->accumulate ? 0 : 1;
+        }
+    }
+    return 0;
+}
+
 static int visit(struct conv_backend *self, const struct conv_step *s)
 {
     struct visitor *v = (struct visitor *)self;
@@ -45,17 +62,11 @@ static int visit(struct conv_backend *self, const struct conv_step *s)
     if (!conv_step_computes(s))
         return 0;
     check_rows(v, s);
-    for (size_t f = s->f0; f < s->f0 + s->n_f; f++) {
-        for (size_t w = s->win0; w < s->win0 + s->n_win; w++) {
-            size_t row = (s->image * v->plan->problem.groups + s->group) * v->n_filters + f;
-            unsigned char *point = v->count + (row * v->n_windows + w) * v->n_reduction;
+    for (size_t i = 0; i < conv_step_images(s); i++) {
+        int err = visit_image(v, s, s->image + i, n_filters);
 
-            if (f >= n_filters || w >= v->n_windows || s->k0 + s->n_k > v->n_reduction)
-                return -ERANGE;
-            for (size_t k = s->k0; k < s->k0 + s->n_k; k++)
-                point[k]++;
-            v->first_writes += s->accumulate ? 0 : 1;
-        }
+        if (err)
+            return err;
     }
     return 0;
 }

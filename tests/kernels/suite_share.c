@@ -18,7 +18,7 @@ struct counter {
 static int count(struct conv_backend *self, const struct conv_step *s)
 {
     if (conv_step_computes(s))
-        ((struct counter *)self)->n_points += s->n_win * s->n_f * s->n_k;
+        ((struct counter *)self)->n_points += conv_step_images(s) * s->n_win * s->n_f * s->n_k;
     return 0;
 }
 
@@ -33,10 +33,15 @@ static void shares_add_up(void)
         struct counter c = { .base.step = count };
         struct conv_plan plan;
 
-        if (rng_below(2))
-            CU_ASSERT_FATAL(conv_plan_direct(&plan, &p, conv_direct_at(0), caches.l1_bytes) == 0)
-        else
+        if (rng_below(2)) {
+            const struct conv_direct *d = conv_direct_at(round % conv_direct_count());
+
+            p = kcheck_random_direct(d);
+            CU_ASSERT_FATAL(conv_plan_direct(&plan, &p, d, caches.l1_bytes) == 0);
+        } else {
+
             CU_ASSERT_FATAL(conv_plan_sconv(&plan, &p, u, &t, false) == 0);
+        }
         for (size_t axis = 0; axis < CONV_N_SHARE_AXES; axis++) {
             c.n_points = 0;
             for (size_t i = 0; i < n_threads; i++) {

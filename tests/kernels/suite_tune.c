@@ -105,7 +105,7 @@ static void direct_slots_are_those_worked_out_by_hand(void)
     CU_ASSERT(conv_direct_slots(ref, &p) == 7 * 56. * (3 * 24 + 100));
     CU_ASSERT(conv_direct_slots(avx512, &strided) == 8. * (3 * 33 + 100));
     CU_ASSERT(conv_direct_slots(avx512, &few) == 4 * 28. * (4 * 3 * 24 + 100));
-    CU_ASSERT((double)conv_direct_fmas(avx512, &strided, 9) == 2. * 3 * 3 * 9);
+    CU_ASSERT((double)conv_direct_fmas(avx512, &strided, 9, 2) == 2. * 2 * 3 * 3 * 9);
     p.dilation_h = p.dilation_w = 2;
     p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 2;
     CU_ASSERT(conv_direct_slots(avx512, &p) == 28. * (9 * 9 + 100));

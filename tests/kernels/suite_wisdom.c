@@ -155,7 +155,7 @@ static void who_runs_and_who_replays_share_a_plan(void)
 /* A shape is timed once: the result is in the file, and taken again. */
 static void what_was_measured_is_remembered(void)
 {
-    const struct conv_problem p = pointwise(16, 9, 32);
+    const struct conv_problem p = pointwise(24, 12, 64);
     struct conv_wisdom *first, *second;
     struct conv_choice found, again;
     struct conv_plan plan;

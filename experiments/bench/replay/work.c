@@ -32,7 +32,8 @@ uint64_t exp_replay_mac_instructions(const struct exp_replay_plan *r, const stru
     const struct sim_issue *issue = r->issue;
 
     if (s->kind == CONV_STEP_DIRECT)
-        return conv_direct_fmas(plan->direct.kernel, &plan->problem, s->n_win / plan->problem.q) * s->n_f;
+        return conv_direct_fmas(plan->direct.kernel, &plan->problem, s->n_win / plan->problem.q, s->n_f) *
+               conv_step_images(s);
     if (s->kind == CONV_STEP_PRODUCT)
         return (uint64_t)work_of_product(plan, s).macs;
     if (s->kind != CONV_STEP_UKR || !issue->mac_rows || !issue->mac_columns)
