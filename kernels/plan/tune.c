@@ -191,57 +191,6 @@ static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *
 }
 
 /*
- * A call of a micro-kernel costs, beside its steps, 230 to 300 cycles, by least squares over the times of two CPUs,
- * with two ports, before calls came in runs (struct conv_run). In a run whose tensors are in L1, a call costs 65 to 80
- * slots of AVX-512's tiles and 20 to 120 of AVX2's, outputs included, by the times of 8 to 32 steps. The cost decides
- * between direct kernels and SConv only, whose groups are too small for runs; planes of layers without groups are not.
- */
-enum { CALL_SLOTS = 500, RUN_CALL_SLOTS = 80, RUN_TILES = 8 };
-
-static double n_calls(const struct conv_problem *p, const struct conv_ukr *u)
-{
-    size_t in_tiles = ceil_div(conv_windows(p), u->n_win);
-    size_t f_tiles = ceil_div(conv_group_filters(p), u->n_f);
-
-    return (double)in_tiles * (double)f_tiles;
-}
-
-static double call_slots(const struct conv_problem *p, const struct conv_ukr *u)
-{
-    bool has_runs = conv_is_pointwise(p) && p->groups == 1 && conv_windows(p) >= RUN_TILES * u->n_win;
-
-    return has_runs ? RUN_CALL_SLOTS : CALL_SLOTS;
-}
-
-/* Slots of SConv: of the micro-kernel, of its calls, and of packing windows or transposing sums. */
-static double sconv_slots(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
-                          size_t lanes)
-{
-    double slots = conv_ukr_slots(u, p), steps = (double)conv_reduction(p);
-    double calls = n_calls(p, u) * call_slots(p, u);
-
-    if (conv_plan_can_walk(p, u))
-        return slots * (steps + transpose_steps(u)) / steps + calls;
-    if (conv_is_pointwise(p) && u->reads_in_place && reads_in_place(p, u, caches))
-        return slots + calls;
-    return slots + (double)conv_windows(p) * steps / (double)lanes + calls;
-}
-
-/* Tells whether half of L1 holds the bytes that a direct kernel reads again. */
-static bool rereads_from_l1(const struct conv_problem *p, const struct conv_direct *d, const struct csa_caches *caches)
-{
-    return conv_direct_reread_bytes(d, p) <= caches->l1_bytes / 2;
-}
-
-/* Tells whether filters are too few to fill micro-kernels' tiles, or to pay for packing. A sixteenth decides. */
-static bool is_direct_better(const struct conv_problem *p, const struct conv_direct *d, const struct conv_ukr *u,
-                             const struct csa_caches *caches)
-{
-    return d && rereads_from_l1(p, d, caches) &&
-           conv_direct_slots(d, p) * 17 < sconv_slots(p, u, caches, d->lanes) * 16;
-}
-
-/*
  * Decides how deep tiles may be. Windows that are read again have to stay in L1: windows that a call reads for each
  * panel of the tile's filters; and windows in place of wide tiles, whose filters are several panels, for each tile of
  * filters.
@@ -328,6 +277,49 @@ static struct decision decide(const struct conv_problem *p, const struct conv_uk
                : (struct decision){ u, tiling[CSA_IS] };
 }
 
+/*
+ * A call of a micro-kernel costs, beside its steps, 230 to 300 cycles, by least squares over the times of two CPUs,
+ * with two ports, before calls came in runs (struct conv_run). In a run whose tensors are in L1, a call costs 65 to 80
+ * slots of AVX-512's tiles and 20 to 120 of AVX2's, outputs included, by the times of 8 to 32 steps. The cost decides
+ * between direct kernels and SConv only, whose groups are too small for runs; planes of layers without groups are not.
+ */
+enum { CALL_SLOTS = 500, RUN_CALL_SLOTS = 80, RUN_TILES = 8 };
+
+static double call_slots(const struct conv_problem *p, const struct decision *d)
+{
+    bool has_runs = conv_is_pointwise(p) && p->groups == 1 && d->tiling.k2 >= RUN_TILES;
+
+    return (double)d->tiling.in_tiles * (double)d->tiling.f_tiles * (has_runs ? RUN_CALL_SLOTS : CALL_SLOTS);
+}
+
+/* Slots of SConv: of the micro-kernel, of its calls, and of packing windows or transposing sums. */
+static double sconv_slots(const struct conv_problem *p, const struct decision *d, const struct csa_caches *caches,
+                          size_t lanes)
+{
+    const struct conv_ukr *u = d->ukr;
+    double slots = conv_ukr_slots(u, p), steps = (double)conv_reduction(p), calls = call_slots(p, d);
+
+    if (conv_plan_can_walk(p, u))
+        return slots * (steps + transpose_steps(u)) / steps + calls;
+    if (conv_is_pointwise(p) && u->reads_in_place && reads_in_place(p, u, caches))
+        return slots + calls;
+    return slots + (double)conv_windows(p) * steps / (double)lanes + calls;
+}
+
+/* Tells whether half of L1 holds the bytes that a direct kernel reads again. */
+static bool rereads_from_l1(const struct conv_problem *p, const struct conv_direct *d, const struct csa_caches *caches)
+{
+    return conv_direct_reread_bytes(d, p) <= caches->l1_bytes / 2;
+}
+
+/* Tells whether filters are too few to fill micro-kernels' tiles, or to pay for packing. A sixteenth decides. */
+static bool is_direct_better(const struct conv_problem *p, const struct conv_direct *direct, const struct decision *d,
+                             const struct csa_caches *caches)
+{
+    return direct && rereads_from_l1(p, direct, caches) &&
+           conv_direct_slots(direct, p) * 17 < sconv_slots(p, d, caches, direct->lanes) * 16;
+}
+
 int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
                     const struct conv_tune_options *tune)
 {
@@ -343,9 +335,9 @@ int conv_plan_tuned(struct conv_plan *plan, const struct conv_problem *p, const 
     assert(tune && (tune->ukr || !tune->keeps_ukr));
     if (!tune->keeps_ukr)
         ukr = choose(p, ukr->isa, caches);
-    if (is_direct_better(p, direct, ukr, caches))
-        return conv_plan_direct(plan, p, direct, caches->l1_bytes);
     options.reads_in_place = conv_plan_can_walk(p, ukr) || (conv_is_pointwise(p) && reads_in_place(p, ukr, caches));
     d = decide(p, ukr, caches, options.reads_in_place, tune->keeps_ukr);
+    if (is_direct_better(p, direct, &d, caches))
+        return conv_plan_direct(plan, p, direct, caches->l1_bytes);
     return conv_plan_sconv_with(plan, p, d.ukr, &d.tiling, &options);
 }

@@ -83,8 +83,9 @@ static double reread_bytes(const struct conv_direct *d, const struct conv_proble
     size_t n_f = conv_group_filters(p), n_c = conv_group_channels(p);
     size_t n_v = conv_pointwise_best(d, conv_windows(p), n_f, n_c);
     size_t windows = n_f > d->tile[n_v - 1] ? n_v * d->lanes : 0;
+    size_t filters = conv_windows(p) > n_v * d->lanes ? n_f : 0;
 
-    return (double)((n_f + windows) * n_c * sizeof(float));
+    return (double)((filters + windows) * n_c * sizeof(float));
 }
 
 const struct conv_direct_form conv_direct_pointwise_form = {
