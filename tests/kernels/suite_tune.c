@@ -235,6 +235,61 @@ static void few_channels_per_group_are_convolved_directly(void)
     }
 }
 
+/*
+ * 18 filters of 8 channels on 3136 windows are 196 vectors of 16: 18 multiply-adds a vector and channel, and 80 slots for
+ * each of 49 * 3 tiles of 4 vectors by 6 filters. A single filter loads 8 vectors and its value for 8 multiply-adds: 196 +
+ * 25 loads a channel, 25 tiles.
+ */
+static void pointwise_slots_are_those_worked_out_by_hand(void)
+{
+    struct conv_problem few = grouped(1, 1, 56, 1, 1), single;
+    const struct conv_direct *d;
+    char why[128];
+
+    few.groups = 3, few.c = 24, few.k = 54;
+    CU_ASSERT_FATAL(conv_problem_finish(&few, SIM_WHY(why)) == 0);
+    d = conv_direct_for(&few, CPU_ISA_AVX512);
+    CU_ASSERT_STRING_EQUAL(d->name, "f32_pointwise_24x16__avx512");
+    CU_ASSERT(conv_direct_slots(d, &few) == 196. * 18 * 8 + 49 * 3 * 80);
+    CU_ASSERT((double)conv_direct_fmas(d, &few, 2, 18) == 7. * 8 * 18);
+    CU_ASSERT(conv_direct_reread_bytes(d, &few) == (18 + 64) * 8 * 4.);
+    single = few, single.groups = 1, single.c = 64, single.k = 1;
+    CU_ASSERT_FATAL(conv_problem_finish(&single, SIM_WHY(why)) == 0);
+    CU_ASSERT(conv_direct_slots(d, &single) == (196. + 25) * 64 + 25 * 80);
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX512), "f32_pointwise_24x16__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen(&few, CPU_ISA_AVX2), "f32_pointwise_12x8__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&single, CPU_ISA_AVX512), "f32_pointwise_24x16__avx512");
+}
+
+/*
+ * 1000 filters of 512 channels: 63 tiles of 16 rows, 32 vectors, each 1000 + 63 loads, and 80 slots a tile. Eight images
+ * are two tiles of four columns by four rows: 32 vectors of 8000 multiply-adds, 2 * 250 tiles. A call has 65,536
+ * multiply-adds of an image, in tiles of 16 filters: 128 filters. Small groups share a call.
+ */
+static void planes_of_one_output_are_a_matrix_by_a_vector(void)
+{
+    struct conv_problem plane = layer(512, 1, 1000, 1, 0), padded = layer(512, 3, 256, 3, 1), groups, batch;
+    const struct conv_direct *d = conv_direct_for(&plane, CPU_ISA_AVX512);
+    struct conv_plan plan;
+    char why[128];
+
+    CU_ASSERT_STRING_EQUAL(chosen(&plane, CPU_ISA_AVX2), "f32_dot_8x8__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&plane, CPU_ISA_AVX512), "f32_dot_16x16__avx512");
+    CU_ASSERT(conv_direct_slots(d, &plane) == 32. * 1063 + 63 * 80);
+    batch = plane, batch.n = 8;
+    CU_ASSERT(conv_direct_slots(d, &batch) == (32. * 8000 + 500 * 80) / 8);
+    CU_ASSERT_FATAL(conv_plan_direct(&plan, &batch, d, 32768) == 0);
+    CU_ASSERT(plan.direct.filters == 128 && plan.direct.images == 8 && plan.direct.groups == 1);
+    groups = plane, groups.groups = 8, groups.c = 64, groups.k = 64;
+    CU_ASSERT_FATAL(conv_problem_finish(&groups, SIM_WHY(why)) == 0);
+    CU_ASSERT_FATAL(conv_plan_direct(&plan, &groups, d, 32768) == 0);
+    CU_ASSERT(plan.direct.filters == 8 && plan.direct.groups == 8);
+    CU_ASSERT(!conv_direct_suits(d, &padded));
+    padded.pad_top = padded.pad_left = padded.pad_bottom = padded.pad_right = 0;
+    CU_ASSERT_FATAL(conv_problem_finish(&padded, SIM_WHY(why)) == 0);
+    CU_ASSERT(conv_direct_suits(d, &padded));
+}
+
 /* Steps fill half of L1: rows of a plane, in whole tiles of 8, or several planes. */
 static void direct_steps_are_those_worked_out_by_hand(void)
 {
@@ -525,6 +580,8 @@ static const struct test_case cases[] = {
     { "direct kernels' slots are those worked out by hand", direct_slots_are_those_worked_out_by_hand },
     { "few channels per group are convolved directly", few_channels_per_group_are_convolved_directly },
     { "direct steps are those worked out by hand", direct_steps_are_those_worked_out_by_hand },
+    { "slots of pointwise kernels are those worked out by hand", pointwise_slots_are_those_worked_out_by_hand },
+    { "planes of one output are a matrix by a vector", planes_of_one_output_are_a_matrix_by_a_vector },
     { "deep channels are those worked out by hand", deep_channels_are_those_worked_out_by_hand },
     { "windows that are read again stay in L1", windows_read_again_stay_in_l1 },
     { "windows are read in place where that pays", windows_are_read_in_place_where_that_pays },
