@@ -363,3 +363,4 @@ mutant "skipped parts leave no footprint" experiments/bench/replay/sample.c 's/^
 mutant "a unit is drawn twice" experiments/bench/replay/sample_choice.c 's/p->used\[u\] \|= p->drawn\[u\];//' exp_sample
 mutant "footprints of equal bursts lie at one place" experiments/bench/replay/sample_lines.c 's/^        at\.addr \+= base.*$//m' exp_sample
 mutant "touched stores leave lines clean" sim/full/engine_full_touch_tmpl.h 's/^        if \(is_store\)/        if (is_store \&\& !line)/m' exp_sample
+mutant "forms forget where outputs begin in a line" experiments/bench/replay/sample_forms.c 's/k->args\.out = a\.out & within;/k->args.out = 0;/' exp_sample

@@ -10,6 +10,7 @@
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/replay/sample.h"
 #include "experiments/bench/replay/sample_choice.h"
+#include "experiments/bench/replay/sample_forms.h"
 #include "experiments/bench/replay/sample_lines.h"
 #include "sim/base/footprint.h"
 #include "sim/hierarchy.h"
@@ -320,6 +321,141 @@ static void values_of(double of[EXP_N_SAMPLED], const struct run *r, const struc
     exp_sample_quantities(of, &b->setup.machine, &sum, cycles_of(r));
 }
 
+/* ---- forms ---- */
+
+struct line_list {
+    uint64_t *line;
+    size_t n, room;
+};
+
+static void add_line(struct line_list *l, uint64_t line)
+{
+    if (l->n && l->line[l->n - 1] == line)
+        return;
+    if (l->n == l->room) {
+        l->room = 2 * l->room + 1024;
+        l->line = realloc(l->line, l->room * sizeof *l->line);
+    }
+    if (l->line)
+        l->line[l->n++] = line;
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void sort_lines(struct line_list *l)
+{
+    size_t n = 0;
+
+    qsort(l->line, l->n, sizeof *l->line, by_line);
+    for (size_t i = 0; i < l->n; i++) {
+        if (!n || l->line[n - 1] != l->line[i])
+            l->line[n++] = l->line[i];
+    }
+    l->n = n;
+}
+
+/* Compares the forms of a nest's micro-kernel steps with the steps' accesses. */
+struct form_check {
+    struct conv_backend base; /* first */
+    struct sim_sink sink;
+    struct conv_replay replay;
+    const struct conv_plan *plan;
+    struct exp_forms forms;
+    struct exp_sample_lines lines;
+    struct line_list real, formed;
+    uint64_t n_accesses;
+    size_t n_steps, n_compared;
+    bool is_equal;
+};
+
+static void take_real(struct sim_sink *self, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    struct form_check *c = (struct form_check *)((char *)self - offsetof(struct form_check, sink));
+
+    for (size_t r = 0; r < n_runs; r++) {
+        c->n_accesses += run[r].count * n_times;
+        for (uint64_t i = 0; i < run[r].count * n_times && run[r].kind != SIM_PREFETCH; i++) {
+            const uint64_t addr = run[r].addr + i / run[r].count * (uint64_t)run[r].step_bytes +
+                                  i % run[r].count * (uint64_t)run[r].stride_bytes;
+
+            for (uint64_t l = addr >> LINE_SHIFT; l <= (addr + run[r].access_bytes - 1) >> LINE_SHIFT; l++)
+                add_line(&c->real, l);
+        }
+    }
+}
+
+static void ignore_lines(void *ctx, const struct sim_run *lines)
+{
+    (void)ctx;
+    (void)lines;
+}
+
+static void compare_form(struct form_check *c, const struct conv_step *s, const struct exp_form *f,
+                         const uint64_t place[EXP_FORM_PARTS])
+{
+    c->real.n = c->formed.n = c->n_accesses = 0;
+    c->replay.base.step(&c->replay.base, s);
+    for (size_t p = 0; p < EXP_FORM_AHEAD; p++) {
+        for (size_t i = 0; i < f->part[p].n; i++) {
+            for (uint32_t k = 0; k < f->part[p].box[i].n; k++)
+                add_line(&c->formed, place[p] + (uint64_t)f->part[p].box[i].first + k);
+        }
+    }
+    sort_lines(&c->real);
+    sort_lines(&c->formed);
+    c->is_equal &= c->n_accesses == f->n_accesses && c->real.n == c->formed.n &&
+                   !memcmp(c->real.line, c->formed.line, c->real.n * sizeof *c->real.line);
+    c->n_compared++;
+}
+
+static int check_form(struct conv_backend *self, const struct conv_step *s)
+{
+    struct form_check *c = (struct form_check *)self;
+    uint64_t place[EXP_FORM_PARTS];
+    const struct exp_form *f;
+
+    if (s->kind != CONV_STEP_UKR)
+        return 0;
+    f = exp_forms_find(&c->forms, c->plan, &c->replay.bind, s, &c->lines, place);
+    if (f && c->n_steps++ % 31 == 0)
+        compare_form(c, s, f, place);
+    return 0;
+}
+
+/* A form has the lines and the number of the accesses of each step of the form. */
+static void test_forms(void)
+{
+    static const char *const layers[] = { "conv0", "stage2_block0_conv0", "stage4_block0_conv1" };
+
+    for (size_t l = 0; l < COUNT(layers); l++) {
+        struct bench b;
+
+        if (!open_bench(&b, layers[l], "base,sconv_is,sconv_ws,sconv_tuned,sconv_openblas"))
+            return;
+        for (size_t i = 0; i < b.e.n_cases; i++) {
+            struct form_check c = { .base.step = check_form, .sink.accept = take_real, .is_equal = true };
+
+            c.plan = &b.e.cases[i].plan;
+            conv_replay_init(&c.replay, c.plan, &c.sink);
+            exp_forms_init(&c.forms, 512, 8192);
+            exp_sample_lines_init(&c.lines, LINE_SHIFT, 512, ignore_lines, NULL);
+            CU_ASSERT(!conv_nest_run(c.plan, &c.base));
+            test_check(c.is_equal && c.n_compared > 0, "%s %s: a form has other lines or accesses (%zu steps)",
+                       layers[l], b.e.cases[i].algo->name, c.n_compared);
+            exp_sample_lines_release(&c.lines);
+            exp_forms_release(&c.forms);
+            free(c.real.line);
+            free(c.formed.line);
+        }
+        close_bench(&b);
+    }
+}
+
 static const struct exp_sampling usual = { EXP_SAMPLING_ALWAYS, 0.01, 1, 0.3 };
 
 /* If every unit is drawn, all counts are the exact replay's counts. */
@@ -483,6 +619,7 @@ static const struct test_case cases[] = {
     { "footprints are the lines of all accesses", test_lattices },
     { "bursts leave the lines of all accesses, at any place", test_bursts },
     { "touched lines come from memory once, and go back if stored", test_touch },
+    { "a form has the lines of all accesses", test_forms },
     { "a sample of everything is the exact replay", test_whole },
     { "samples have all accesses, and counts near the exact counts", test_samples },
     { "short streams are not sampled", test_short },

@@ -20,7 +20,7 @@ enum { USUAL_UNITS = 24, LEAST_UNITS = 3, FEWEST_UNITS = 2 };
 static const double unit_part = 1.0 / 800, accesses_of_mac = 0.1, least_unit = 40000, longest_unit = 150000;
 
 /* The last level counts as sparse below this part of its lines from memory; a full level keeps this part at least. */
-enum { SPARSE = 2, LASTING = 6 };
+enum { SPARSE = 2, LASTING = 3 };
 
 static const uint64_t piece_accesses = 1 << 16;           /* of a long step */
 static const double most_first = 0.5, most_second = 0.25; /* of the accesses, simulated in a run */
