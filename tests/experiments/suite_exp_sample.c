@@ -442,7 +442,7 @@ static void test_forms(void)
 
             c.plan = &b.e.cases[i].plan;
             conv_replay_init(&c.replay, c.plan, &c.sink);
-            exp_forms_init(&c.forms, 512, 8192);
+            exp_forms_init(&c.forms, 512, 8192, true);
             exp_sample_lines_init(&c.lines, LINE_SHIFT, 512, ignore_lines, NULL);
             CU_ASSERT(!conv_nest_run(c.plan, &c.base));
             test_check(c.is_equal && c.n_compared > 0, "%s %s: a form has other lines or accesses (%zu steps)",

@@ -462,7 +462,7 @@ int exp_sample_plan(const struct exp_replay_plan *r, struct exp_sample *s, uint6
     while (first->line_bytes >> line_shift != 1)
         line_shift++;
     exp_sample_lines_init(&x->lines, line_shift, lines_of(x, 0), touch, x);
-    exp_forms_init(&x->forms, lines_of(x, 0), lines_of(x, 1));
+    exp_forms_init(&x->forms, lines_of(x, 0), lines_of(x, 1), s->view[0].machine->has_software_prefetch);
     err = sample(x);
     *mac_instructions = x->mac_instructions;
     exp_pieces_release(&x->pieces);

@@ -15,9 +15,10 @@ enum { SLOTS = 1 << 11, MOST_FORMS = SLOTS / 2, ALIGNMENT = 64 };
  */
 enum { OLD_PART = 4, NEAR = 8 };
 
-void exp_forms_init(struct exp_forms *f, uint64_t first_lines, uint64_t second_lines)
+void exp_forms_init(struct exp_forms *f, uint64_t first_lines, uint64_t second_lines, bool takes_prefetches)
 {
     *f = (struct exp_forms){ .slot = exp_new(SLOTS, sizeof(struct exp_form *)) };
+    f->takes_prefetches = takes_prefetches;
     f->recent = (uint32_t)first_lines;
     f->older = (uint32_t)(second_lines / OLD_PART);
 }
@@ -208,7 +209,6 @@ static struct exp_form *new_form(const struct exp_form_key *key, const struct co
     replay.bind = *bind;
     replay.base.step(&replay.base, s);
     exp_sample_lines_end(lines);
-    record_ahead(f, lines->line_shift);
     conv_work_meter_take(&meter, plan, bind, s, f->work);
     *lines = usual;
     return f;
@@ -231,6 +231,8 @@ const struct exp_form *exp_forms_find(struct exp_forms *f, const struct conv_pla
         return NULL;
     f->n++;
     f->slot[i] = new_form(&key, plan, bind, s, lines, place);
+    if (f->takes_prefetches)
+        record_ahead(f->slot[i], lines->line_shift);
     return f->slot[i]->is_plain ? f->slot[i] : NULL;
 }
 

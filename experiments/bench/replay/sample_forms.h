@@ -64,6 +64,7 @@ struct exp_form_use {
 struct exp_forms {
     struct exp_form **slot; /* owned */
     size_t n;
+    bool takes_prefetches;
     struct exp_form_region *region;
     size_t n_regions;
     uint32_t *region_at; /* [mask + 1]: 1 + index */
@@ -74,8 +75,8 @@ struct exp_forms {
     uint32_t clock, returned; /* lines used until now; of these, lines used after a long time */
 };
 
-/* The numbers of lines of the first two levels. */
-void exp_forms_init(struct exp_forms *f, uint64_t first_lines, uint64_t second_lines);
+/* The numbers of lines of the first two levels; whether the machine takes prefetch instructions. */
+void exp_forms_init(struct exp_forms *f, uint64_t first_lines, uint64_t second_lines, bool takes_prefetches);
 void exp_forms_release(struct exp_forms *f);
 
 /*
