@@ -287,7 +287,8 @@ enum { CALL_SLOTS = 500, RUN_CALL_SLOTS = 80, RUN_TILES = 8 };
 
 static double call_slots(const struct conv_problem *p, const struct decision *d)
 {
-    bool has_runs = conv_is_pointwise(p) && p->groups == 1 && d->tiling.k2 >= RUN_TILES;
+    bool has_runs =
+        conv_is_pointwise(p) && p->groups == 1 && conv_windows(p) >= d->ukr->n_win && d->tiling.k2 >= RUN_TILES;
 
     return (double)d->tiling.in_tiles * (double)d->tiling.f_tiles * (has_runs ? RUN_CALL_SLOTS : CALL_SLOTS);
 }

@@ -38,11 +38,15 @@
     X(14x32, avx512)      \
     X(16x8, mma)
 
-/* Window packing routines, from narrow to wide vectors, the portable routine first: conv_pack_windows__<isa>. */
+/*
+ * Window packing routines, from narrow to wide vectors, the portable routine first: conv_pack_windows__<isa>. "patches"
+ * is AVX-512's for wide strides without padding.
+ */
 #define CONV_WINDOW_PACKERS(X) \
     X(ref)                     \
     X(avx2)                    \
     X(avx512)                  \
+    X(patches)                 \
     X(vsx)
 
 /* Direct kernels, the portable kernel first: isa, floats of a vector, most stride. Functions conv_f32_direct__<isa>. */
@@ -105,11 +109,13 @@
 #define CONV_ISA_ref CPU_ISA_NONE
 #define CONV_ISA_avx2 CPU_ISA_AVX2
 #define CONV_ISA_avx512 CPU_ISA_AVX512
+#define CONV_ISA_patches CPU_ISA_AVX512
 #define CONV_ISA_mma CPU_ISA_MMA
 #define CONV_ISA_vsx CPU_ISA_MMA
 #define CONV_FN_ref(fn) fn
 #define CONV_FN_avx2(fn) CONV_X86_FN(fn)
 #define CONV_FN_avx512(fn) CONV_X86_FN(fn)
+#define CONV_FN_patches(fn) CONV_X86_FN(fn)
 #define CONV_FN_mma(fn) CONV_MMA_FN(fn)
 #define CONV_FN_vsx(fn) CONV_MMA_FN(fn)
 

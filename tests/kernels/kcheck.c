@@ -91,6 +91,22 @@ static struct conv_problem random_matrix(struct conv_problem p)
     return p;
 }
 
+struct conv_problem kcheck_random_patches(void)
+{
+    for (;;) {
+        struct conv_problem p = kcheck_random_problem();
+        char why[128];
+
+        p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 0;
+        p.dilation_w = 1;
+        p.stride_w = (size_t)rng_range(3, 9);
+        p.s = (size_t)rng_range(2, 9);
+        p.w = (size_t)rng_range((int64_t)p.s, 90);
+        if (!conv_problem_finish(&p, SIM_WHY(why)))
+            return p;
+    }
+}
+
 struct conv_problem kcheck_random_direct(const struct conv_direct *d)
 {
     for (;;) {

@@ -22,6 +22,9 @@
  */
 struct conv_problem kcheck_random_problem(void);
 
+/* Returns a random shape with a wide stride along rows, without padding. */
+struct conv_problem kcheck_random_patches(void);
+
 /* Returns a random shape that a direct kernel takes. */
 struct conv_problem kcheck_random_direct(const struct conv_direct *d);
 

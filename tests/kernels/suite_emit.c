@@ -383,7 +383,7 @@ static void check_windows(const struct conv_pack_windows *pack, const struct con
 static void window_packing_touches_what_it_emits(void)
 {
     for (unsigned round = 0; round < test_rounds(150); round++) {
-        struct conv_problem p = kcheck_random_problem();
+        struct conv_problem p = round % 4 ? kcheck_random_problem() : kcheck_random_patches();
 
         for (size_t i = 0; i < logged_conv_pack_windows_count(); i++) {
             const struct conv_pack_windows *pack = logged_conv_pack_windows_at(i);

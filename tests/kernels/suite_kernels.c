@@ -253,7 +253,7 @@ static void openblas_runs_the_core_for_this_cpu(void)
 static void packed_windows_follow_the_definition(void)
 {
     for (unsigned round = 0; round < test_rounds(300); round++) {
-        struct conv_problem p = kcheck_random_problem();
+        struct conv_problem p = round % 4 ? kcheck_random_problem() : kcheck_random_patches();
 
         for (size_t i = 0; i < conv_pack_windows_count(); i++) {
             const struct conv_pack_windows *pack = conv_pack_windows_at(i);
