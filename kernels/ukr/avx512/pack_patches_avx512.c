@@ -10,6 +10,7 @@ static inline __attribute__((always_inline)) __m128 load(const struct patch *pat
 {
     const float *at = conv_in_ptr(patch->in[window]);
 
+    IN_ORDER();
     if (!is_full && window >= patch->n_win)
         return _mm_setzero_ps();
     if (n == PATCH_TAPS)
