@@ -297,7 +297,6 @@ static void add_list(struct conv_ahead_lists *ahead, const struct conv_ahead *li
 {
     if (!list->n)
         return;
-    ahead->n_steps = max_size(ahead->n_steps, list->n);
     ahead->list[ahead->n++] = *list;
 }
 
@@ -369,12 +368,13 @@ struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const str
 {
     if (!s->ahead.is_on)
         return NULL;
-    ahead->n = ahead->n_steps = 0;
+    ahead->n = 0;
     outputs_ahead(p, s, a, ahead);
     filters_ahead(b, s, a->k, ahead);
     if (s->ahead.channels)
         input_ahead(p, b, s, a->k, ahead);
-    assert(ahead->n <= CONV_N_AHEAD && ahead->n_steps <= a->k);
+    assert(ahead->n <= CONV_N_AHEAD);
+    conv_ahead_share(ahead, a->k);
     return ahead;
 }
 

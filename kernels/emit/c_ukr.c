@@ -72,25 +72,35 @@ static void print_code(const struct conv_c_ukr *p, const char *kind)
     fprintf(p->out, "}\n\n");
 }
 
-static size_t ahead_steps(const struct conv_routine_ukr *u)
+/* The lines that a routine prefetches. */
+static size_t ahead_lines(const struct conv_routine_ukr *u)
 {
     size_t n = 0;
 
     for (size_t l = 0; l < u->n_ahead; l++)
-        n = max_size(n, u->ahead[l].n);
+        n += u->ahead[l].n;
     return n;
+}
+
+static size_t ahead_each(const struct conv_routine_ukr *u)
+{
+    return ceil_div(ahead_lines(u), u->k);
 }
 
 static void print_ahead(const struct conv_c_ukr *p)
 {
+    size_t first = 0;
+
     fprintf(p->out, "    const struct ahead ahead[] = {\n");
     for (size_t l = 0; l < p->u->n_ahead; l++) {
         const struct conv_routine_ahead *a = &p->u->ahead[l];
 
         if (a->operand < CONV_FOLD_OPERANDS)
-            fprintf(p->out, "        { out + %" PRId64 ", %" PRId64 ", %zu },\n", a->at, a->step, a->n);
+            fprintf(p->out, "        { out + %" PRId64, a->at);
         else
-            fprintf(p->out, "        { ahead%zu, %" PRId64 ", %zu },\n", a->operand, a->step, a->n);
+            fprintf(p->out, "        { ahead%zu", a->operand);
+        fprintf(p->out, ", %" PRId64 ", %zu, %zu, %zu },\n", a->step, a->n, first, ahead_each(p->u));
+        first += a->n;
     }
     fprintf(p->out, "    };\n\n");
 }
@@ -108,7 +118,7 @@ static void print_call(const struct conv_c_ukr *p, size_t code)
     if (conv_c_walks(p->r))
         fprintf(p->out, ", taps_%s_%zu, %uu", p->prefix, p->number, conv_c_whole_parts(p->r));
     if (p->u->n_ahead)
-        fprintf(p->out, ", ahead, %zu, %zu", p->u->n_ahead, ahead_steps(p->u));
+        fprintf(p->out, ", ahead, %zu, %zu", p->u->n_ahead, ceil_div(ahead_lines(p->u), ahead_each(p->u)));
     else if (p->asks)
         fprintf(p->out, ", NULL, 0, 0");
     fprintf(p->out, ");\n}\n\n");

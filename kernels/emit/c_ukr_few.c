@@ -13,7 +13,7 @@ struct printer {
 /* Steps with accumulators of their own: products of few windows, added to one set, would wait for each other. */
 static size_t n_sets(const struct conv_routine_ukr *u)
 {
-    static const size_t sets[] = { 1, 8, 4, 3, 2 };
+    static const size_t sets[] = { 1, 8, 4, 3, 4 };
 
     return u->n_win < sizeof sets / sizeof sets[0] ? sets[u->n_win] : 1;
 }
@@ -24,7 +24,30 @@ static bool has_blocks(const struct conv_routine_ukr *u)
     return u->n_win == 1 && u->n_f == PANEL;
 }
 
-static void print_step(const struct printer *p, size_t set)
+/* Tells whether filters come in pairs, each filter in half a vector, times four windows. */
+static bool has_pairs(const struct conv_routine_ukr *u)
+{
+    return u->n_win == GROUP;
+}
+
+/* Accumulators of a step. */
+static size_t n_sums(const struct conv_routine_ukr *u)
+{
+    return has_pairs(u) ? u->n_f / 2 : u->n_win;
+}
+
+static void print_pairs_step(const struct printer *p, size_t set)
+{
+    const size_t n = n_sums(p->u);
+
+    fprintf(p->out, "        {\n            vec w = load_four(in);\n\n            KEEP(w);\n");
+    for (size_t i = 0; i < n; i++)
+        fprintf(p->out, "            c%zu = multiply_add(w, load_pair(filter + %zu), c%zu);\n", set * n + i, 2 * i,
+                set * n + i);
+    fprintf(p->out, "        }\n");
+}
+
+static void print_few_step(const struct printer *p, size_t set)
 {
     const struct conv_routine_ukr *u = p->u;
 
@@ -33,6 +56,13 @@ static void print_step(const struct printer *p, size_t set)
         fprintf(p->out, "            c%zu = multiply_add(f, broadcast(in + %zu), c%zu);\n", set * u->n_win + w, w,
                 set * u->n_win + w);
     fprintf(p->out, "        }\n");
+}
+
+static void print_step(const struct printer *p, size_t set)
+{
+    const struct conv_routine_ukr *u = p->u;
+
+    (has_pairs(u) ? print_pairs_step : print_few_step)(p, set);
     if (p->asks)
         fprintf(p->out, "        if (t < n_steps)\n            ask(ahead, n_ahead, t);\n");
     fprintf(p->out, "        t++;\n        in += %zu;\n        filter += %zu;\n", u->ld_in, u->n_f);
@@ -93,16 +123,16 @@ static void print_blocks(const struct printer *p)
 static void print_singles(const struct printer *p)
 {
     const struct conv_routine_ukr *u = p->u;
-    const size_t sets = n_sets(u), whole = u->k / sets * sets;
+    const size_t sets = n_sets(u), n = n_sums(u), whole = u->k / sets * sets;
 
-    for (size_t i = 0; i < sets * u->n_win; i++)
+    for (size_t i = 0; i < sets * n; i++)
         fprintf(p->out, "    vec c%zu = zero();\n", i);
     fprintf(p->out, "    size_t t = 0;\n\n");
     print_steps(p, sets, whole);
     if (whole < u->k)
         print_steps(p, 1, u->k);
-    for (size_t i = u->n_win; i < sets * u->n_win; i++)
-        fprintf(p->out, "    c%zu = add(c%zu, c%zu);\n", i % u->n_win, i % u->n_win, i);
+    for (size_t i = n; i < sets * n; i++)
+        fprintf(p->out, "    c%zu = add(c%zu, c%zu);\n", i % n, i % n, i);
 }
 
 static void print_group(const struct conv_routine_ukr *u, size_t first, const char *suffix, FILE *out)
@@ -125,10 +155,20 @@ void conv_c_print_few_outputs(const struct conv_routine_ukr *u, const char *suff
         print_group(u, first, suffix, out);
 }
 
+static void print_pairs_outputs(const struct conv_routine_ukr *u, FILE *out)
+{
+    for (size_t f = 0; f < u->n_f; f++)
+        fprintf(out, "    update_four(out + %zu, half_of(c%zu, %zu), %d, %zu);\n", f * u->ld_out, f / 2, f % 2, GROUP,
+                u->accumulate);
+}
+
 void conv_c_print_few(const struct conv_routine_ukr *u, bool asks, FILE *out)
 {
     const struct printer p = { out, u, asks };
 
     (has_blocks(u) ? print_blocks : print_singles)(&p);
-    conv_c_print_few_outputs(u, "", out);
+    if (has_pairs(u))
+        print_pairs_outputs(u, out);
+    else
+        conv_c_print_few_outputs(u, "", out);
 }

@@ -18,7 +18,7 @@ enum conv_routine_kind {
     CONV_ROUTINE_FINISH,  /* fused work behind the convolution: outputs; biases, if there are any */
 };
 
-/* Lines that a micro-kernel prefetches: a line in each of its first n steps, from a place behind an operand on. */
+/* Lines that a micro-kernel prefetches, list after list: n lines, from a place behind an operand on. */
 struct conv_routine_ahead {
     size_t operand, n;
     int64_t at, step;

@@ -6,7 +6,7 @@ struct conv_ukr_args conv_panel_of_call(const struct conv_ukr_args *a, size_t f,
 {
     const struct conv_ukr_args part = panel(a, f);
 
-    *is_few_ = is_few(part.n_win, part.n_f);
+    *is_few_ = a->taps ? is_few(part.n_win, part.n_f) : has_few_windows(part.n_win, part.n_f);
     *group = a->taps ? tap_group(a->taps) : 1;
     return part;
 }

@@ -2,35 +2,41 @@
 
 #include <assert.h>
 
-/* Returns the prefetches of a list at step t and every `block` steps after. */
-static struct sim_run prefetch_run(const struct conv_ahead *ahead, size_t t, size_t block)
+/* Returns the prefetches of n lines from line i of a list on; as many follow in each block. */
+static struct sim_run prefetch_run(const struct conv_ahead *list, size_t i, size_t n)
 {
     return (struct sim_run){
-        .addr = ahead->addr + t * (uint64_t)ahead->step_bytes,
-        .step_bytes = ahead->step_bytes * (int64_t)block,
-        .count = 1,
+        .addr = list->addr + i * (uint64_t)list->step_bytes,
+        .stride_bytes = list->step_bytes,
+        .step_bytes = list->step_bytes * (int64_t)n,
+        .count = (uint32_t)n,
         .access_bytes = 1,
         .kind = SIM_PREFETCH,
-        .tag = (uint8_t)ahead->tag,
+        .tag = (uint8_t)list->tag,
         .phase = CONV_PHASE_UKR,
     };
 }
 
-/* Returns the prefetches of a block from step t on; *end becomes the end of the last block with equal prefetches. */
+/*
+ * Returns the prefetches of a block from step t on; *end becomes the end of the last block with prefetches alike: blocks
+ * whose lines are all of one list, or this block alone.
+ */
 static size_t prefetch_runs(const struct conv_ukr_args *a, size_t t, size_t block, struct sim_run *run, size_t *end)
 {
-    size_t n = 0;
+    const struct conv_ahead_lists *ahead = a->ahead;
+    size_t each = ahead ? ahead->each * block : 0, left = each, n = 0, i = ahead ? ahead->each * t : 0;
 
-    for (size_t step = t; step < t + block && a->ahead; step++) {
-        for (size_t l = 0; l < a->ahead->n; l++) {
-            const struct conv_ahead *list = &a->ahead->list[l];
-            size_t n_blocks = step < list->n ? ceil_div(list->n - step, block) : 0;
+    for (size_t l = 0; left && l < ahead->n; l++) {
+        const struct conv_ahead *list = &ahead->list[l];
+        const size_t of_list = i < list->n ? min_size(left, list->n - i) : 0;
+        const size_t n_blocks = of_list == each ? (list->n - i) / each : 1;
 
-            if (!n_blocks)
-                continue;
-            *end = t + n_blocks * block < *end ? t + n_blocks * block : *end;
-            run[n++] = prefetch_run(list, step, block);
+        if (of_list) {
+            *end = min_size(*end, t + n_blocks * block);
+            run[n++] = prefetch_run(list, i, of_list);
         }
+        left -= of_list;
+        i = of_list ? 0 : i - list->n;
     }
     return n;
 }

@@ -29,6 +29,7 @@
     X(16x6, ref)          \
     X(16x6, avx2)         \
     X(16x24, avx2)        \
+    X(16x6_few, avx2)     \
     X(16x24_taps, avx2)   \
     X(16x16, avx2)        \
     X(16x24, avx512)      \

@@ -30,20 +30,21 @@
 #include "sim/cpu.h"
 #include "sim/base/access.h"
 
-/* Lines of later calls, prefetched while a call computes: step t < n of a list asks for addr + t * step_bytes. */
+/* Lines of later calls, prefetched while a call computes: n lines, step_bytes apart. */
 struct conv_ahead {
     uint64_t addr;
     int64_t step_bytes;
     int64_t tile_bytes; /* of several tiles, between two tiles */
-    size_t n;           /* at most the call's k */
+    size_t n;
     enum conv_tensor tag;
 };
 
 enum { CONV_N_AHEAD = 8 }; /* of outputs up to three, of filters one, of the input four */
 
+/* The lists are asked for one after the other: step t of the call asks for the next `each` lines of all lists. */
 struct conv_ahead_lists {
-    size_t n_steps; /* the longest list */
-    size_t n;       /* lists */
+    size_t n_steps, each; /* the steps that ask; lines that a step asks for */
+    size_t n;             /* lists */
     struct conv_ahead list[CONV_N_AHEAD];
 };
 
@@ -112,6 +113,17 @@ struct conv_ukr {
     bool prefetches;     /* fn prefetches args.ahead */
     bool chains;         /* fn takes args.n_tiles; emit takes one tile at a time */
 };
+
+/* Shares the lines of the lists out over the k steps of a call, from the first step on. */
+static inline void conv_ahead_share(struct conv_ahead_lists *ahead, size_t k)
+{
+    size_t lines = 0;
+
+    for (size_t l = 0; l < ahead->n; l++)
+        lines += ahead->list[l].n;
+    ahead->each = ceil_div(lines, k);
+    ahead->n_steps = lines ? ceil_div(lines, ahead->each) : 0;
+}
 
 static inline void conv_ahead_next_tile(struct conv_ahead_lists *ahead)
 {

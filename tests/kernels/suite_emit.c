@@ -141,7 +141,6 @@ static void random_tiles(struct ukr_case *c)
 /* Lists of random lengths, some empty, into the three tensors. */
 static void random_ahead(const struct ukr_case *c, const struct logged_buffer *watched, struct conv_ahead_lists *ahead)
 {
-    ahead->n_steps = 0;
     ahead->n = CONV_N_AHEAD;
     for (size_t l = 0; l < CONV_N_AHEAD; l++) {
         const struct logged_buffer *b = &watched[rng_below(3)];
@@ -158,8 +157,8 @@ static void random_ahead(const struct ukr_case *c, const struct logged_buffer *w
             .n = n,
             .tag = CONV_OUTPUT,
         };
-        ahead->n_steps = n > ahead->n_steps ? n : ahead->n_steps;
     }
+    conv_ahead_share(ahead, c->a.k);
 }
 
 /* Packed windows, or rows of an input that ends with the last row's end. */

@@ -27,12 +27,12 @@ struct panel_walk {
     struct row row[CONV_MAX_TAPS * CONV_MAX_TAPS];
 };
 
-static void set_row(struct row *row, const struct conv_taps *t, const struct walk_tile *tile, size_t fh, size_t fw)
+/* The lives of a group's taps; whole: the bits of all windows. */
+static void set_lives(struct row *row, const struct conv_taps *t, const struct walk_tile *tile, uint32_t whole,
+                      size_t fh, size_t fw)
 {
-    const uint32_t whole = (1u << tile->n_win) - 1;
     uint32_t all = whole, some = 0;
 
-    row->in = fh * (uint64_t)t->row_bytes + fw * (uint64_t)t->column_bytes;
     for (size_t g = 0; g < tile->group; g++) {
         uint32_t live = (t->row_live[fh] & t->column_live[fw + g]) >> tile->first & whole;
 
@@ -44,17 +44,29 @@ static void set_row(struct row *row, const struct conv_taps *t, const struct wal
     row->is_dead = !some;
 }
 
+/* Most tiles read no padding: then no tap is looked at. */
 static void set_walk(struct panel_walk *w, const struct conv_taps *t, const struct walk_tile *tile)
 {
+    const uint32_t whole = (1u << tile->n_win) - 1;
+    uint32_t columns = whole;
     struct row *row = w->row;
 
+    for (size_t fw = 0; fw < t->s; fw++)
+        columns &= t->column_live[fw] >> tile->first;
     w->in = (uint64_t)t->window_bytes[tile->first];
     w->apart = (uint64_t)t->apart_bytes;
     w->channel_bytes = (uint64_t)t->channel_bytes;
     w->n_c = t->n_c;
     for (size_t fh = 0; fh < t->r; fh++) {
-        for (size_t fw = 0; fw < t->s; fw += tile->group)
-            set_row(row++, t, tile, fh, fw);
+        const bool is_whole = columns == whole && (t->row_live[fh] >> tile->first & whole) == whole;
+
+        for (size_t fw = 0; fw < t->s; fw += tile->group, row++) {
+            row->in = fh * (uint64_t)t->row_bytes + fw * (uint64_t)t->column_bytes;
+            row->is_whole = is_whole;
+            row->is_dead = false;
+            if (!is_whole)
+                set_lives(row, t, tile, whole, fh, fw);
+        }
     }
     w->end = row;
 }
@@ -118,7 +130,9 @@ static inline __attribute__((always_inline)) void row_of(const struct row *row, 
     } else if (!row->is_dead) {
 #pragma GCC unroll 1
         for (size_t g = 0; g < p.group; g++) {
-            if (row->live[g])
+            if (row->live[g] == (1u << p.n_win) - 1)
+                tap(in + g * sizeof(float), apart, 0, filter + g * n_f, n_last, p, true, acc);
+            else if (row->live[g])
                 tap(in + g * sizeof(float), apart, row->live[g], filter + g * n_f, n_last, p, false, acc);
         }
     }
@@ -126,14 +140,14 @@ static inline __attribute__((always_inline)) void row_of(const struct row *row, 
 
 /* A register tile into sums[window][N_F]. */
 static inline __attribute__((always_inline)) void part_of(const struct conv_ukr_args *a, const struct panel_walk *walk,
-                                                          size_t n_steps, float *sums, const struct part p)
+                                                          bool asks_ahead, float *sums, const struct part p)
 {
     const float *filter = conv_in_ptr(a->filter);
     const size_t n_f = p.has_edge ? a->n_f : p.n_v * VECTOR;
     const uint64_t apart = walk->apart;
+    struct ukr_asks asks = asks_ahead ? ukr_asks_of(a) : ukr_no_asks();
     uint64_t in = a->in + walk->in;
     __m256 acc[ACCUMULATORS];
-    size_t t = 0;
 
 #pragma GCC unroll 12
     for (size_t i = 0; i < p.n_win * p.n_v; i++)
@@ -141,9 +155,7 @@ static inline __attribute__((always_inline)) void part_of(const struct conv_ukr_
     for (size_t c = walk->n_c; c; c--, in += walk->channel_bytes) {
         for (const struct row *row = walk->row; row != walk->end; row++, filter += p.group * n_f) {
             row_of(row, in + row->in, apart, filter, n_f, p, acc);
-            if (__builtin_expect(t < n_steps, false))
-                ukr_prefetch_block(a, n_steps, t, p.group);
-            t += p.group;
+            ukr_ask_block(&asks, p.group);
         }
     }
 #pragma GCC unroll 8
@@ -154,13 +166,14 @@ static inline __attribute__((always_inline)) void part_of(const struct conv_ukr_
     }
 }
 
-typedef void (*part_fn)(const struct conv_ukr_args *a, const struct panel_walk *walk, size_t n_steps, float *sums);
+typedef void (*part_fn)(const struct conv_ukr_args *a, const struct panel_walk *walk, bool asks_ahead, float *sums);
 
 #define PART(name, n, n_v_, group_, edge)                                                                              \
-    static void name##_##n##x##n_v_(const struct conv_ukr_args *a, const struct panel_walk *walk, size_t n_steps,      \
+    static void name##_##n##x##n_v_(const struct conv_ukr_args *a, const struct panel_walk *walk, bool asks_ahead,     \
                                     float *sums)                                                                       \
     {                                                                                                                  \
-        part_of(a, walk, n_steps, sums, (struct part){ .n_win = n, .n_v = n_v_, .group = group_, .has_edge = edge });  \
+        part_of(a, walk, asks_ahead, sums,                                                                             \
+                (struct part){ .n_win = n, .n_v = n_v_, .group = group_, .has_edge = edge });                          \
     }
 #define PARTS(n, n_v)                                                                                                  \
     PART(edge, n, n_v, 1, true)                                                                                        \
@@ -275,7 +288,7 @@ static void run(const struct conv_ukr_args *args, const struct conv_taps *taps)
     set_parts(&p, &a, taps);
     for (size_t n = max_size(a.n_tiles, 1); n; n--, conv_ukr_next_tile(&a)) {
         for (size_t i = 0; i < p.n; i++)
-            p.fn[i](&a, &p.walk[i], i ? 0 : ukr_prefetch_steps(&a), sums + p.tile[i].first * N_F);
+            p.fn[i](&a, &p.walk[i], !i, sums + p.tile[i].first * N_F);
         update(&a, sums);
     }
 }

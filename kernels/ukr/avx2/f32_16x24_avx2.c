@@ -7,7 +7,8 @@
  * then take n FMAs a step instead of 6 or 12: 7x7 outputs end in one window, 14x14 in four, 27x27 and 13x13 in nine.
  * Accumulators hold filters side by side, so rows are transposed on the way out, four windows at a time.
  *
- * A single window takes four steps at once: 24 filters are three whole ymm.
+ * A single window takes four steps at once: 24 filters are three whole ymm. Four windows are half a ymm: filters come
+ * in pairs, and three FMAs a step are six filters.
  */
 #include "kernels/ukr/avx2/f32_16x24_avx2.h"
 
@@ -21,7 +22,8 @@ static inline __attribute__((always_inline)) void few(const struct conv_ukr_args
     const float *in = conv_in_ptr(a->in);
     const float *filter = conv_in_ptr(a->filter);
     size_t ld_in = a->ld_in ? a->ld_in : TILE_PANEL;
-    size_t t = 0, n_steps = ukr_prefetch_steps(a);
+    struct ukr_asks asks = ukr_asks_of(a);
+    size_t t = 0;
     __m256 acc[TILE_ACCUMULATORS];
 
 #pragma GCC unroll 12
@@ -31,12 +33,12 @@ static inline __attribute__((always_inline)) void few(const struct conv_ukr_args
 #pragma GCC unroll 8
         for (size_t s = 0; s < n_sets; s++, in += ld_in, filter += n_f) {
             few_step(in, filter, n_f, n_win, acc + s * n_win);
-            ukr_prefetch(a, n_steps, t + s);
+            ukr_ask(&asks);
         }
     }
     for (; n_sets > 1 && t < a->k; t++, in += ld_in, filter += n_f) {
         few_step(in, filter, n_f, n_win, acc);
-        ukr_prefetch(a, n_steps, t);
+        ukr_ask(&asks);
     }
     tile_add_sets(acc, n_win, n_sets);
     few_write_out(conv_out_ptr(a->out), a->ld_out, a->accumulate, acc, n_win, n_f);
@@ -82,22 +84,23 @@ static void one_1x6(const struct conv_ukr_args *a)
     const float *in = conv_in_ptr(a->in);
     const float *filter = conv_in_ptr(a->filter);
     size_t ld_in = a->ld_in ? a->ld_in : TILE_PANEL;
-    size_t t = 0, n_steps = ukr_prefetch_steps(a);
+    struct ukr_asks asks = ukr_asks_of(a);
+    size_t t = 0;
     __m256 acc[6], sum[GROUP];
 
     for (size_t i = 0; i < 6; i++)
         acc[i] = _mm256_setzero_ps();
     for (; t + 2 * BLOCK <= a->k; t += 2 * BLOCK) {
         block(in, ld_in, filter, acc);
-        ukr_prefetch_block(a, n_steps, t, BLOCK);
+        ukr_ask_block(&asks, BLOCK);
         block(in + BLOCK * ld_in, ld_in, filter + BLOCK * F_PANEL, acc + 3);
-        ukr_prefetch_block(a, n_steps, t + BLOCK, BLOCK);
+        ukr_ask_block(&asks, BLOCK);
         in += 2 * BLOCK * ld_in;
         filter += 2 * BLOCK * F_PANEL;
     }
     if (t + BLOCK <= a->k) {
         block(in, ld_in, filter, acc);
-        ukr_prefetch_block(a, n_steps, t, BLOCK);
+        ukr_ask_block(&asks, BLOCK);
         t += BLOCK;
         in += BLOCK * ld_in;
         filter += BLOCK * F_PANEL;
@@ -107,9 +110,48 @@ static void one_1x6(const struct conv_ukr_args *a)
     sum[1] = sum[2] = sum[3] = _mm256_setzero_ps();
     for (; t < a->k; t++, in += ld_in, filter += F_PANEL) {
         few_step(in, filter, F_PANEL, 1, sum);
-        ukr_prefetch(a, n_steps, t);
+        ukr_ask(&asks);
     }
     few_write_out(conv_out_ptr(a->out), a->ld_out, a->accumulate, sum, 1, F_PANEL);
+}
+
+/* Four windows; n_sets as above. */
+static inline __attribute__((always_inline)) void pairs(const struct conv_ukr_args *a, const size_t n_f,
+                                                        const size_t n_sets)
+{
+    const float *in = conv_in_ptr(a->in);
+    const float *filter = conv_in_ptr(a->filter);
+    const size_t ld_in = a->ld_in ? a->ld_in : TILE_PANEL, n_acc = n_f / 2;
+    struct ukr_asks asks = ukr_asks_of(a);
+    size_t t = 0;
+    __m256 acc[TILE_ACCUMULATORS];
+
+#pragma GCC unroll 12
+    for (size_t i = 0; i < TILE_ACCUMULATORS; i++)
+        acc[i] = _mm256_setzero_ps();
+    for (; t + n_sets <= a->k; t += n_sets) {
+#pragma GCC unroll 4
+        for (size_t s = 0; s < n_sets; s++, in += ld_in, filter += n_f) {
+            pairs_step(in, filter, n_f, acc + s * n_acc);
+            ukr_ask(&asks);
+        }
+    }
+    for (; t < a->k; t++, in += ld_in, filter += n_f) {
+        pairs_step(in, filter, n_f, acc);
+        ukr_ask(&asks);
+    }
+    tile_add_sets(acc, n_acc, n_sets);
+    pairs_write_out(conv_out_ptr(a->out), a->ld_out, a->accumulate, acc, n_f);
+}
+
+static void pairs_4x4(const struct conv_ukr_args *a)
+{
+    pairs(a, 4, 4);
+}
+
+static void pairs_4x6(const struct conv_ukr_args *a)
+{
+    pairs(a, 6, 4);
 }
 
 #define FEW(n_win, n_f, n_sets)                                                                                        \
@@ -120,13 +162,13 @@ static void one_1x6(const struct conv_ukr_args *a)
 
 /* clang-format off */
 FEW(1, 4, 8) FEW(2, 4, 4) FEW(3, 4, 3)
-FEW(2, 6, 4) FEW(3, 6, 3) FEW(4, 6, 2) FEW(9, 6, 1)
+FEW(2, 6, 4) FEW(3, 6, 3) FEW(9, 6, 1)
     /* clang-format on */
 
-    /* By filters and windows less one: the pairs for which is_few holds. */
+    /* By filters and windows less one: the pairs for which is_pairs or is_few holds. */
     static const conv_ukr_instance_fn instance[2][9] = {
-        { few_1x4, few_2x4, few_3x4 },
-        { one_1x6, few_2x6, few_3x6, few_4x6, [8] = few_9x6 },
+        { few_1x4, few_2x4, few_3x4, pairs_4x4 },
+        { one_1x6, few_2x6, few_3x6, pairs_4x6, [8] = few_9x6 },
     };
 
 static void move(struct conv_ukr_args *a, size_t n)
@@ -142,7 +184,7 @@ static void panels(struct conv_ukr_args *a, size_t n, size_t n_f)
     a->n_tiles = n;
     a->filter_tile = (int64_t)(n_f * a->k * sizeof(float));
     a->out_tile = (int64_t)(n_f * a->ld_out * sizeof(float));
-    if (!is_few(a->n_win, n_f)) {
+    if (!has_few_windows(a->n_win, n_f)) {
         conv_ukr_16x6__avx2.fn(&conv_ukr_16x6__avx2, a);
         move(a, n);
         return;

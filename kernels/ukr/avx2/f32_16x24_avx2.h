@@ -12,11 +12,31 @@ static inline size_t few_loads(size_t n_win, size_t n_f)
     return n_win + (n_f > 4 && n_win > 1 ? 2 : 1);
 }
 
+/*
+ * Tells whether a panel's filters are taken in pairs, each filter of a pair times four windows in half a ymm: a load
+ * of the windows, and of each pair.
+ */
+static inline bool is_pairs(size_t n_win, size_t n_f)
+{
+    return n_win == GROUP && (n_f == 4 || n_f == 6);
+}
+
+static inline size_t pairs_loads(size_t n_f)
+{
+    return 1 + n_f / 2;
+}
+
 /* Tells whether broadcasts of few windows take fewer slots for a panel. Only four or six filters are whole accesses. */
 static inline bool is_few(size_t n_win, size_t n_f)
 {
     return (n_f == 4 || n_f == 6) && few_loads(n_win, n_f) < max_size(conv_ukr_16x6__avx2.step_fmas(n_win, n_f),
                                                                       conv_ukr_16x6__avx2.step_loads(n_win, n_f));
+}
+
+/* Tells whether a panel has another register tile than 16x6. */
+static inline bool has_few_windows(size_t n_win, size_t n_f)
+{
+    return is_pairs(n_win, n_f) || is_few(n_win, n_f);
 }
 
 /* The part of a call for the panel from filter f on; the first panel prefetches. */

@@ -4,11 +4,15 @@
 
 static size_t panel_fmas(size_t n_win, size_t n_f)
 {
+    if (is_pairs(n_win, n_f))
+        return n_f / 2;
     return is_few(n_win, n_f) ? n_win : conv_ukr_16x6__avx2.step_fmas(n_win, n_f);
 }
 
 static size_t panel_loads(size_t n_win, size_t n_f)
 {
+    if (is_pairs(n_win, n_f))
+        return pairs_loads(n_f);
     return is_few(n_win, n_f) ? few_loads(n_win, n_f) : conv_ukr_16x6__avx2.step_loads(n_win, n_f);
 }
 
@@ -94,12 +98,38 @@ static void emit_few(const struct conv_ukr *u, const struct conv_ukr_args *a, st
     emit_update(a, sink);
 }
 
+static void emit_pairs(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+{
+    struct sim_run run[2 + CONV_N_AHEAD] = {
+        { .addr = a->in,
+          .step_bytes = (int64_t)(conv_ukr_ld_in(u, a) * sizeof(float)),
+          .count = 1,
+          .access_bytes = GROUP * sizeof(float),
+          .kind = SIM_LOAD,
+          .tag = (uint8_t)conv_ukr_in_tensor(a),
+          .phase = CONV_PHASE_UKR },
+        { .addr = a->filter,
+          .stride_bytes = 2 * sizeof(float),
+          .step_bytes = (int64_t)(a->n_f * sizeof(float)),
+          .count = (uint32_t)(a->n_f / 2),
+          .access_bytes = 2 * sizeof(float),
+          .kind = SIM_LOAD,
+          .tag = CONV_PACKED_FILTER,
+          .phase = CONV_PHASE_UKR },
+    };
+
+    conv_emit_k_loop(a, run, 2, sink);
+    emit_update(a, sink);
+}
+
 static void emit(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
 {
     for (size_t f = 0; f < a->n_f; f += F_PANEL) {
         const struct conv_ukr_args part = panel(a, f);
 
-        if (is_few(part.n_win, part.n_f))
+        if (is_pairs(part.n_win, part.n_f))
+            emit_pairs(u, &part, sink);
+        else if (is_few(part.n_win, part.n_f))
             emit_few(u, &part, sink);
         else
             conv_ukr_16x6__avx2.emit(u, &part, sink);

@@ -123,7 +123,7 @@ struct position {
     uint64_t in;
     const float *filter;
     float *out;
-    size_t n_steps; /* that prefetch */
+    bool asks; /* prefetches */
 };
 
 /* A tap of a row with dead windows. */
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) void panel_of(const struct conv_ukr
 {
     const size_t n_acc = is_few ? n : n * n_f, most = (TILE_VECTOR + n_acc - 1) / n_acc;
     const size_t n_sets = n_acc >= TILE_VECTOR || group == 1 ? 1 : most > 3 ? 3 : most;
-    size_t n_steps = at->n_steps, t = 0;
+    struct ukr_asks asks = at->asks ? ukr_asks_of(a) : ukr_no_asks();
     const float *filter = at->filter;
     uint64_t in = at->in;
     __m256 acc[TILE_ACCUMULATORS];
@@ -182,9 +182,7 @@ static inline __attribute__((always_inline)) void panel_of(const struct conv_ukr
     for (size_t c = w->n_c; c; c--, in += w->channel_bytes) {
         for (const struct row *row = w->row; row != w->end; row++, filter += group * n_f) {
             row_of(row, conv_in_ptr(in + row->at), filter, n, n_f, group, n_sets, is_few, acc);
-            if (__builtin_expect(t < n_steps, false))
-                ukr_prefetch_block(a, n_steps, t, group);
-            t += group;
+            ukr_ask_block(&asks, group);
         }
     }
     tile_add_sets(acc, n_acc, n_sets);
@@ -246,12 +244,12 @@ static void one_tile(const struct conv_ukr_args *a, const struct panel_walk *w, 
     const size_t edge = a->n_f % F_PANEL;
     const panel_fn whole = panel_for(a, F_PANEL);
 
-    at.n_steps = ukr_prefetch_steps(a);
+    at.asks = true;
     for (size_t n = a->n_f / F_PANEL; n; n--) {
         whole(a, w, &at);
         at.filter += F_PANEL * a->k;
         at.out += F_PANEL * a->ld_out;
-        at.n_steps = 0;
+        at.asks = false;
     }
     if (edge)
         panel_for(a, edge)(a, w, &at);

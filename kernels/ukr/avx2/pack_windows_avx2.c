@@ -32,6 +32,7 @@ struct common {
     size_t n_c, n_rows;
     uint64_t plane_bytes, channel_bytes;
     __m256i index, dilation;
+    bool is_dense; /* taps are neighbours */
 };
 
 /* Shared by all channels of a tile, for each of its spans. */
@@ -58,6 +59,34 @@ VBP_INLINE void set_spans(struct spans *s, const struct vbp_tile *t, const size_
     }
 }
 
+/* Elements n .. n + 7 of two neighbours, n a constant of 0 .. 8. */
+VBP_INLINE __m256 shifted_by(__m256 x, __m256 y, const size_t n)
+{
+    const __m256i low = _mm256_castps_si256(x), high = _mm256_castps_si256(y);
+    const __m256i middle = _mm256_permute2x128_si256(low, high, 0x21);
+
+    switch (n) {
+    case 0:
+        return x;
+    case 1:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, low, 4));
+    case 2:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, low, 8));
+    case 3:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, low, 12));
+    case 4:
+        return _mm256_castsi256_ps(middle);
+    case 5:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(high, middle, 4));
+    case 6:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(high, middle, 8));
+    case 7:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(high, middle, 12));
+    default:
+        return y;
+    }
+}
+
 VBP_INLINE __m256 shifted(__m256 x, __m256 y, __m256i index)
 {
     __m256 from_y = _mm256_castsi256_ps(_mm256_cmpgt_epi32(index, _mm256_set1_epi32(LANES - 1)));
@@ -65,11 +94,21 @@ VBP_INLINE __m256 shifted(__m256 x, __m256 y, __m256i index)
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(x, index), _mm256_permutevar8x32_ps(y, index), from_y);
 }
 
-/* The panel rows of a channel: shifts of n spans, put together. */
-VBP_INLINE void pack_channel(const struct spans *s, const struct common *c, uint64_t plane, float *panel,
-                             const size_t n, const size_t stride, const size_t n_parts)
+/* The spans' elements in the spans' positions; zeros elsewhere. */
+VBP_INLINE __m256 put_together(const struct spans *s, const __m256 *own, const size_t n, const size_t part)
 {
-    const size_t n_pieces = (MAX_PARTS - 1) * stride + 2;
+    __m256 row = n ? _mm256_and_ps(own[0], s->of[0].positions[part]) : _mm256_setzero_ps();
+
+    for (size_t i = 1; i < n; i++)
+        row = _mm256_blendv_ps(row, own[i], s->of[i].positions[part]);
+    return row;
+}
+
+/* The panel rows of a channel: shifts of n spans, put together. rows: their number, for shifts by 0, 1, ...; or 0. */
+VBP_INLINE void pack_channel(const struct spans *s, const struct common *c, uint64_t plane, float *panel,
+                             const size_t n, const size_t rows, const size_t stride, const size_t n_parts)
+{
+    const size_t n_pieces = (MAX_PARTS - 1) * stride + 2, row = n_parts * LANES;
     __m256 x[VBP_WIN][MAX_PIECES];
     __m256i index = c->index;
 
@@ -79,32 +118,50 @@ VBP_INLINE void pack_channel(const struct spans *s, const struct common *c, uint
             x[i][piece] = load(s->of[i].base + plane + piece * LANES * sizeof(float), s->of[i].valid.of8[piece],
                                s->of[i].valid_lanes[piece]);
     }
-    for (size_t fw = c->n_rows; fw; fw--, index = _mm256_add_epi32(index, c->dilation)) {
+    for (size_t fw = 0; fw < c->n_rows && !rows; fw++, index = _mm256_add_epi32(index, c->dilation), panel += row) {
 #pragma GCC unroll 2
-        for (size_t part = 0; part < n_parts; part++, panel += LANES) {
-            __m256 row = _mm256_setzero_ps();
+        for (size_t part = 0; part < n_parts; part++) {
+            __m256 own[VBP_WIN];
 
-            for (size_t i = 0; i < n; i++) {
-                __m256 own = shifted(x[i][part * stride], x[i][part * stride + 1], index);
+            for (size_t i = 0; i < n; i++)
+                own[i] = shifted(x[i][part * stride], x[i][part * stride + 1], index);
+            store(panel + part * LANES, put_together(s, own, n, part));
+        }
+    }
+#pragma GCC unroll 5
+    for (size_t fw = 0; fw < rows; fw++, panel += row) {
+#pragma GCC unroll 2
+        for (size_t part = 0; part < n_parts; part++) {
+            __m256 own[VBP_WIN];
 
-                row = i ? _mm256_blendv_ps(row, own, s->of[i].positions[part])
-                        : _mm256_and_ps(own, s->of[i].positions[part]);
-            }
-            store(panel, row);
+            for (size_t i = 0; i < n; i++)
+                own[i] = shifted_by(x[i][part], x[i][part + 1], fw);
+            store(panel + part * LANES, put_together(s, own, n, part));
         }
     }
 }
 
-/* Channels first .. end - 1 of a tile of n spans. */
-VBP_INLINE void pack_spans(const struct common *c, const struct vbp_tile *t, size_t first, size_t end, const size_t n,
-                           const size_t stride, const size_t n_parts)
+VBP_INLINE void pack_channels(const struct common *c, const struct vbp_tile *t, size_t first, size_t end,
+                              const size_t n, const size_t rows, const size_t stride, const size_t n_parts)
 {
     const uint64_t panel = t->panel;
     struct spans s;
 
     set_spans(&s, t, n, (MAX_PARTS - 1) * stride + 2);
     for (size_t i = first; i < end; i++)
-        pack_channel(&s, c, i * c->plane_bytes, conv_out_ptr(panel + i * c->channel_bytes), n, stride, n_parts);
+        pack_channel(&s, c, i * c->plane_bytes, conv_out_ptr(panel + i * c->channel_bytes), n, rows, stride, n_parts);
+}
+
+/* Channels first .. end - 1 of a tile of n spans. Three and five taps side by side have shifts that are constants. */
+VBP_INLINE void pack_spans(const struct common *c, const struct vbp_tile *t, size_t first, size_t end, const size_t n,
+                           const size_t stride, const size_t n_parts)
+{
+    if (stride == 1 && c->is_dense && c->n_rows == 3)
+        pack_channels(c, t, first, end, n, 3, stride, n_parts);
+    else if (stride == 1 && c->is_dense && c->n_rows == 5)
+        pack_channels(c, t, first, end, n, 5, stride, n_parts);
+    else
+        pack_channels(c, t, first, end, n, 0, stride, n_parts);
 }
 
 /* Copies as pack_channel does: all loads first. */
@@ -152,6 +209,7 @@ VBP_INLINE struct common common_of(const struct vbp_group *g)
         .channel_bytes = g->channel_bytes,
         .index = _mm256_mullo_epi32(iota, _mm256_set1_epi32((int)g->stride)),
         .dilation = _mm256_set1_epi32((int)g->dilation),
+        .is_dense = g->dilation == 1,
     };
 }
 

@@ -88,4 +88,43 @@ static inline __attribute__((always_inline)) void few_write_out(float *out, size
     }
 }
 
+/* Four windows, in both halves of a ymm. */
+static inline __attribute__((always_inline)) __m256 pairs_windows(const float *in)
+{
+    __m256 windows;
+
+    LOG_READ(in, GROUP * sizeof(float));
+    windows = _mm256_broadcast_ps((const __m128 *)in);
+    IN_REGISTER(windows);
+    return windows;
+}
+
+/* Two filters, each in half a ymm. */
+static inline __attribute__((always_inline)) __m256 pairs_weights(const float *filter)
+{
+    const __m256i halves = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
+
+    LOG_READ(filter, 2 * sizeof(float));
+    return _mm256_permutevar_ps(_mm256_castpd_ps(_mm256_broadcast_sd((const double *)filter)), halves);
+}
+
+static inline __attribute__((always_inline)) void pairs_step(const float *in, const float *filter, const size_t n_f,
+                                                             __m256 *acc)
+{
+    __m256 windows = pairs_windows(in);
+
+#pragma GCC unroll 3
+    for (size_t i = 0; i < n_f / 2; i++)
+        acc[i] = _mm256_fmadd_ps(windows, pairs_weights(filter + 2 * i), acc[i]);
+}
+
+static inline __attribute__((always_inline)) void pairs_write_out(float *out, size_t ld_out, bool accumulate,
+                                                                  const __m256 *acc, const size_t n_f)
+{
+#pragma GCC unroll 6
+    for (size_t f = 0; f < n_f; f++, out += ld_out)
+        few_update_row(out, f % 2 ? _mm256_extractf128_ps(acc[f / 2], 1) : _mm256_castps256_ps128(acc[f / 2]), GROUP,
+                       accumulate);
+}
+
 #endif

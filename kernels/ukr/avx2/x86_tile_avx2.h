@@ -5,6 +5,7 @@
  *
  *   n_sets     tiles of fewer than 8 accumulators would wait for each FMA to end (4 cycles, 2 a cycle): step t adds to
  *              accumulator set t % n_sets
+ *   asks       the steps that prefetch have loops of their own, for a line a step without a test
  *   is_ragged  windows in place whose last vector is not whole: its loads are masked. Packed windows end with zeros
  */
 #ifndef KERNELS_UKR_X86_TILE_AVX2_H
@@ -118,7 +119,7 @@ static inline __attribute__((always_inline)) void tile_add_sets(__m256 *acc, con
 
 /* Shared by the tiles of a call. */
 struct tile_call {
-    size_t k, n_steps, ld_in, ld_out;
+    size_t k, ld_in, ld_out;
     struct tile_tail tail;
 };
 
@@ -128,23 +129,33 @@ static inline __attribute__((always_inline)) void tile_body(const struct conv_uk
                                                             const bool is_ragged)
 {
     const struct tile_tail *tail = is_ragged ? &c->tail : NULL;
-    size_t n_steps = c->n_steps, k = c->k, ld_in = c->ld_in, t = 0;
+    size_t k = c->k, ld_in = c->ld_in, t = 0;
+    struct ukr_asks asks = ukr_asks_of(a);
     __m256 acc[TILE_ACCUMULATORS];
 
 #pragma GCC unroll 12
     for (size_t i = 0; i < n_sets * n_v * n_f; i++)
         acc[i] = _mm256_setzero_ps();
-    for (; t + n_sets <= k; t += n_sets) {
-#pragma GCC unroll 8
-        for (size_t s = 0; s < n_sets; s++, in += ld_in, filter += n_f) {
-            tile_step(in, filter, n_v, n_f, tail, acc + s * n_v * n_f);
-            ukr_prefetch(a, n_steps, t + s);
+    for (const struct conv_ahead *list = asks.list; asks.each == 1 && list != asks.end; list++) {
+        const uint64_t apart = (uint64_t)list->step_bytes;
+        uint64_t at = list->addr;
+
+        for (size_t end = t + list->n; t < end; t++, in += ld_in, filter += n_f, at += apart) {
+            tile_step(in, filter, n_v, n_f, tail, acc);
+            PREFETCH(conv_in_ptr(at));
         }
     }
-    for (; n_sets > 1 && t < k; t++, in += ld_in, filter += n_f) {
+    for (; asks.each > 1 && asks.n_steps; t++, in += ld_in, filter += n_f) {
         tile_step(in, filter, n_v, n_f, tail, acc);
-        ukr_prefetch(a, n_steps, t);
+        ukr_ask(&asks);
     }
+    for (; t + n_sets <= k; t += n_sets) {
+#pragma GCC unroll 8
+        for (size_t s = 0; s < n_sets; s++, in += ld_in, filter += n_f)
+            tile_step(in, filter, n_v, n_f, tail, acc + s * n_v * n_f);
+    }
+    for (; n_sets > 1 && t < k; t++, in += ld_in, filter += n_f)
+        tile_step(in, filter, n_v, n_f, tail, acc);
     tile_add_sets(acc, n_v * n_f, n_sets);
     if (a->accumulate)
         store_tile(out, c->ld_out, acc, n_v, n_f, true, c->tail.n);
@@ -158,7 +169,6 @@ static inline __attribute__((always_inline)) void tiles(const struct conv_ukr_ar
     const size_t last = tile_last(a);
     const struct tile_call c = {
         .k = a->k,
-        .n_steps = ukr_prefetch_steps(a),
         .ld_in = a->ld_in ? a->ld_in : TILE_PANEL,
         .ld_out = a->ld_out,
         .tail = { last, tile_lanes(last) },

@@ -184,7 +184,8 @@ static inline __attribute__((always_inline)) void sum_taps(const struct conv_ukr
     const bool has_places = spacing != ANYWHERE; /* row ends on padding have instructions of their own */
     const uint64_t second = (uint64_t)taps->window_bytes[n_win / 2];
     const float *filter = conv_in_ptr(a->filter);
-    size_t n_last = n_f - (n_v - 1) * VECTOR, n_steps = ukr_prefetch_steps(a);
+    size_t n_last = n_f - (n_v - 1) * VECTOR;
+    struct ukr_asks asks = ukr_asks_of(a);
     uint64_t group_in = a->in;
     struct group g;
 
@@ -192,7 +193,7 @@ static inline __attribute__((always_inline)) void sum_taps(const struct conv_ukr
     for (size_t t = 0; t < a->k; group_in += g.n_channels * (uint64_t)taps->channel_bytes) {
         size_t n = min_size(g.n, a->k - t);
 
-        if (g.is_whole && t >= n_steps) { /* nothing to ask: the loop is a sixteenth faster */
+        if (g.is_whole && !asks.n_steps) { /* nothing to ask: the loop is a sixteenth faster */
             for (size_t i = 0; i < n; i++, filter += n_f)
                 tap(taps, group_in + g.offset[i], whole, filter, n_last, n_win, n_v, spacing, second, acc);
             t += n;
@@ -210,7 +211,7 @@ static inline __attribute__((always_inline)) void sum_taps(const struct conv_ukr
                 tap(taps, in, no_last, filter, n_last, n_win, n_v, spacing, second, acc);
             else if (live)
                 tap(taps, in, live, filter, n_last, n_win, n_v, spacing, second, acc);
-            ukr_prefetch(a, n_steps, t);
+            ukr_ask(&asks);
         }
     }
 }

@@ -109,7 +109,8 @@ static inline __attribute__((always_inline)) void few(const struct conv_ukr_args
     const float *filter = conv_in_ptr(a->filter);
     struct weights acc[MAX_SETS][FEW_WIN];
     size_t ld_in = a->ld_in ? a->ld_in : N_WIN;
-    size_t t = 0, n_f = a->n_f, n_steps = ukr_prefetch_steps(a);
+    struct ukr_asks asks = ukr_asks_of(a);
+    size_t t = 0, n_f = a->n_f;
 
 #pragma GCC unroll 4
     for (size_t s = 0; s < n_sets; s++) {
@@ -121,12 +122,12 @@ static inline __attribute__((always_inline)) void few(const struct conv_ukr_args
 #pragma GCC unroll 4
         for (size_t s = 0; s < n_sets; s++) {
             step(in + s * ld_in, filter + s * n_f, n_f, n_win, has_high, acc[s]);
-            ukr_prefetch(a, n_steps, t + s);
+            ukr_ask(&asks);
         }
     }
     for (; t < a->k; t++, in += ld_in, filter += n_f) {
         step(in, filter, n_f, n_win, has_high, acc[0]);
-        ukr_prefetch(a, n_steps, t);
+        ukr_ask(&asks);
     }
 #pragma GCC unroll 4
     for (size_t s = 1; s < n_sets; s++) {

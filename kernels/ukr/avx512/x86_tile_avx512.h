@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void store_tile(float *out, size_t 
 
 /* Shared by the tiles of a call, and their places in registers. */
 struct tile_call {
-    size_t last, k, n_steps;
+    size_t last, k;
     size_t ld_in, in_step, ld_out; /* elements */
     bool is_packed;
 };
@@ -69,8 +69,9 @@ static inline __attribute__((always_inline)) void one_tile(const struct conv_ukr
                                                            const float *in, const float *filter, float *out,
                                                            const size_t n_v, const size_t n_f)
 {
-    size_t last = c->last, n_steps = c->n_steps, k = c->k, ld_in = c->ld_in, in_step = c->in_step;
+    size_t last = c->last, k = c->k, ld_in = c->ld_in, in_step = c->in_step;
     __mmask16 read = (__mmask16)(c->is_packed ? 0xffff : (1u << last) - 1);
+    struct ukr_asks asks = ukr_asks_of(a);
     __m512 acc[TILE_ACCUMULATORS], windows[3];
 
 #pragma GCC unroll 24
@@ -98,7 +99,7 @@ static inline __attribute__((always_inline)) void one_tile(const struct conv_ukr
         }
         in += ld_in;
         filter += n_f;
-        ukr_prefetch(a, n_steps, t);
+        ukr_ask(&asks);
     }
     if (last < TILE_VECTOR && a->accumulate)
         store_tile(out, c->ld_out, acc, n_v, n_f, true, last);
@@ -116,7 +117,6 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
     const struct tile_call c = {
         .last = tile_last(a),
         .k = a->k,
-        .n_steps = ukr_prefetch_steps(a),
         .ld_in = a->ld_in ? a->ld_in : TILE_VECTOR,
         .in_step = conv_ukr_in_step(a, TILE_VECTOR),
         .ld_out = a->ld_out,

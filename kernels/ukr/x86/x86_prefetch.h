@@ -13,34 +13,74 @@ void logged_prefetch(const void *p);
 #define PREFETCH(p) _mm_prefetch((const char *)(p), _MM_HINT_T1)
 #endif
 
-/* n_steps: ukr_prefetch_steps(a), kept in a register. */
-static inline size_t ukr_prefetch_steps(const struct conv_ukr_args *a)
+/* The rest of the lines of a call, list by list. */
+struct ukr_asks {
+    size_t n_steps, each; /* further asking steps, lines of a step */
+    const struct conv_ahead *list, *end;
+    uint64_t at;
+    size_t n; /* lines of the list */
+};
+
+static inline struct ukr_asks ukr_no_asks(void)
 {
-    return a->ahead ? a->ahead->n_steps : 0;
+    return (struct ukr_asks){ .n_steps = 0 };
 }
 
-static inline __attribute__((always_inline)) void ukr_prefetch(const struct conv_ukr_args *a, size_t n_steps, size_t t)
+static inline struct ukr_asks ukr_asks_of(const struct conv_ukr_args *a)
 {
-    if (__builtin_expect(t >= n_steps, true))
-        return;
-#pragma GCC unroll 8
-    for (size_t l = 0; l < CONV_N_AHEAD; l++) {
-        const struct conv_ahead *list = &a->ahead->list[l];
+    const struct conv_ahead_lists *ahead = a->ahead;
 
-        if (l == a->ahead->n)
+    if (!ahead || !ahead->n_steps)
+        return ukr_no_asks();
+    return (struct ukr_asks){
+        .n_steps = ahead->n_steps,
+        .each = ahead->each,
+        .list = ahead->list,
+        .end = ahead->list + ahead->n,
+        .at = ahead->list[0].addr,
+        .n = ahead->list[0].n,
+    };
+}
+
+/* Asks for the next lines, list by list. */
+static inline __attribute__((always_inline)) void ukr_ask_lines(struct ukr_asks *q, size_t lines)
+{
+    while (lines) {
+        const uint64_t apart = (uint64_t)q->list->step_bytes;
+        size_t n = lines < q->n ? lines : q->n;
+        uint64_t at = q->at;
+
+        lines -= n;
+        q->n -= n;
+#pragma GCC unroll 1
+        for (; n; n--, at += apart)
+            PREFETCH(conv_in_ptr(at));
+        q->at = at;
+        if (q->n)
             return;
-        if (t < list->n)
-            PREFETCH(conv_in_ptr(list->addr + t * (uint64_t)list->step_bytes));
+        if (++q->list == q->end)
+            return;
+        q->at = q->list->addr;
+        q->n = q->list->n;
     }
 }
 
-/* As ukr_prefetch, for n steps from t on. */
-static inline __attribute__((always_inline)) void ukr_prefetch_block(const struct conv_ukr_args *a, size_t n_steps,
-                                                                     size_t t, const size_t n)
+/* Asks for the lines of a step. Most steps have none. */
+static inline __attribute__((always_inline)) void ukr_ask(struct ukr_asks *q)
 {
-#pragma GCC unroll 4
-    for (size_t s = 0; s < n; s++)
-        ukr_prefetch(a, n_steps, t + s);
+    if (__builtin_expect(!q->n_steps, true))
+        return;
+    q->n_steps--;
+    ukr_ask_lines(q, q->each);
+}
+
+/* Asks for the lines of n steps together. */
+static inline __attribute__((always_inline)) void ukr_ask_block(struct ukr_asks *q, size_t n)
+{
+    if (__builtin_expect(!q->n_steps, true))
+        return;
+    q->n_steps -= n < q->n_steps ? n : q->n_steps;
+    ukr_ask_lines(q, q->each * n);
 }
 
 #endif
