@@ -238,6 +238,13 @@ struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct cs
     return analyse(p, caches, n_win, n_f, schedule, deep_bytes(caches), (double)(p->r * p->s));
 }
 
+struct csa_tiling csa_analyse_twice(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                    size_t n_f, enum csa_schedule schedule)
+{
+    assert(n_win >= 1 && n_f >= 1);
+    return analyse(p, caches, n_win, n_f, schedule, 2 * caches->l1_bytes, (double)(p->r * p->s));
+}
+
 struct csa_tiling csa_analyse_panels(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                      size_t n_f, size_t f_panel, enum csa_schedule schedule)
 {

@@ -50,6 +50,10 @@ struct csa_tiling csa_analyse(const struct conv_problem *p, const struct csa_cac
 struct csa_tiling csa_analyse_deep(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                    size_t n_f, enum csa_schedule schedule);
 
+/* As csa_analyse, where a pair of tiles may take twice L1. */
+struct csa_tiling csa_analyse_twice(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
+                                    size_t n_f, enum csa_schedule schedule);
+
 /* As csa_analyse, for panels of f_panel filters: the windows, read again for each panel, and a panel may take L1. */
 struct csa_tiling csa_analyse_panels(const struct conv_problem *p, const struct csa_caches *caches, size_t n_win,
                                      size_t n_f, size_t f_panel, enum csa_schedule schedule);

@@ -185,9 +185,28 @@ static bool rows_fill_lines(const struct conv_ukr *u, const struct csa_caches *c
     return (double)(u->n_win * sizeof(float)) >= caches->line_bytes;
 }
 
+/* Tells whether planes are no whole lines: then most tiles' rows lie in two lines each. */
+static bool is_unaligned(const struct conv_problem *p, const struct csa_caches *caches)
+{
+    return fmod((double)(p->h * p->w * sizeof(float)), caches->line_bytes) > 0;
+}
+
+/* Panels of filters that make packing rows pay, where planes are no whole lines. */
+enum { ROW_PANELS = 20 };
+
+/*
+ * Tells whether packing rows pays although the rows could be read in place: of rows in two lines each, half as many
+ * channels fit into L1, and a call reads the rows again for each panel.
+ */
+static bool packs_rows(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches)
+{
+    return has_panels(u) && is_unaligned(p, caches) && conv_group_filters(p) >= ROW_PANELS * u->f_panel &&
+           conv_reduction(p) >= ROW_PANELS * u->f_panel;
+}
+
 static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches)
 {
-    return !planes_collide(p) && rows_fill_lines(u, caches);
+    return !planes_collide(p) && rows_fill_lines(u, caches) && !packs_rows(p, u, caches);
 }
 
 /*
@@ -223,10 +242,10 @@ static bool lies_in_many_pages(const struct conv_problem *p, const struct csa_ca
 }
 
 /*
- * Tells whether windows stay in L1 while all filters pass by, against Eq. 6, which does not know prefetching: few
- * filters are in L2, one after the other. Overlapping windows are packed out of elements that the tile before loaded;
- * windows that do not overlap wait for their elements, and more windows are needed. Windows also stay where the work
- * for a tile's taps serves all filters.
+ * Tells whether windows stay in L1 while all filters pass by, against Eq. 6, which does not know prefetching: filters
+ * are in L2, side by side. Packed windows stay: a panel of filters is a third of a step's windows, so that
+ * filters stream more cheaply than windows. Windows in place wait for their elements; many windows and several tiles of
+ * filters are needed. Windows also stay where the work for a tile's taps serves all filters.
  */
 static bool keeps_windows(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
                           const struct csa_tiling *t, bool in_place)
@@ -235,33 +254,58 @@ static bool keeps_windows(const struct conv_problem *p, const struct conv_ukr *u
         return u->walk == CONV_WALK_ANY && u->chains;
     if (!has_panels(u) || conv_reduction(p) < output_lines(u, caches))
         return false;
-    if (windows_overlap(p) && p->stride_h * p->stride_w == 1)
-        return t->in_tiles >= t->f_tiles;
-    return (!in_place || lies_in_many_pages(p, caches)) && t->in_tiles >= MANY_WINDOW_TILES &&
-           t->in_tiles >= WINDOW_SHARE * t->f_tiles;
+    return !in_place || (lies_in_many_pages(p, caches) && t->f_tiles > 1 && t->in_tiles >= MANY_WINDOW_TILES &&
+                         t->in_tiles >= WINDOW_SHARE * t->f_tiles);
 }
 
 /*
- * The micro-kernel of one panel, for windows that stay: calls come in runs along the filters, so larger tiles save
- * nothing; smaller tiles spread prefetches evenly, and write to fewer pages at a time. NULL: none, or the micro-kernel
- * takes over a sixteenth longer, at edges.
+ * Tells whether streaming windows meet one panel of filters a call: sums are short, and windows are many, so that
+ * outputs bind, and six rows at a time are prefetched more evenly than 24. Where planes are whole lines, 24 rows are as
+ * fast or faster.
+ */
+static bool streams_by_panels(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
+                              const struct csa_tiling *t, bool in_place)
+{
+    return has_panels(u) && in_place && !conv_plan_can_walk(p, u) && is_unaligned(p, caches) &&
+           conv_reduction(p) < output_lines(u, caches) && t->in_tiles >= 4 * MANY_WINDOW_TILES;
+}
+
+/*
+ * The micro-kernel of one panel with the fewest slots: calls come in runs, so larger tiles save nothing; smaller tiles
+ * spread prefetches evenly, and write to fewer pages at a time. NULL: none, or the micro-kernel takes over a sixteenth
+ * longer.
  */
 static const struct conv_ukr *one_panel(const struct conv_problem *p, const struct conv_ukr *u)
 {
+    const struct conv_ukr *best = NULL;
+    double most = conv_ukr_slots(u, p) * 17 / 16;
+
     for (size_t i = 0; i < conv_ukr_count() && has_panels(u); i++) {
         const struct conv_ukr *one = conv_ukr_at(i);
+        const double slots = conv_ukr_slots(one, p);
 
         if (one->isa == u->isa && !one->walk && one->n_win == u->n_win && one->n_f == u->f_panel &&
-            conv_ukr_slots(one, p) * 16 <= conv_ukr_slots(u, p) * 17)
-            return one;
+            (best ? slots < most : slots <= most)) {
+            best = one;
+            most = slots;
+        }
     }
-    return NULL;
+    return best;
 }
 
 struct decision {
     const struct conv_ukr *ukr;
     struct csa_tiling tiling;
 };
+
+/* Takes more channels for windows that stay, as long as all filters of a set of channels stay in L2. */
+static struct csa_tiling analyse_one_panel(const struct conv_problem *p, const struct conv_ukr *one,
+                                           const struct csa_caches *caches)
+{
+    const struct csa_tiling deep = csa_analyse_twice(p, caches, one->n_win, one->n_f, CSA_IS);
+
+    return windows_overlap(p) && deep.k2 == deep.f_tiles ? deep : csa_analyse(p, caches, one->n_win, one->n_f, CSA_IS);
+}
 
 static struct decision decide(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
                               bool in_place, bool keeps_ukr)
@@ -271,10 +315,11 @@ static struct decision decide(const struct conv_problem *p, const struct conv_uk
 
     for (int i = 0; i < CSA_N_SCHEDULES; i++)
         tiling[i] = analyse(p, u, caches, in_place, (enum csa_schedule)i);
+    if (one && streams_by_panels(p, u, caches, &tiling[CSA_WS], in_place))
+        return (struct decision){ one, csa_analyse(p, caches, one->n_win, one->n_f, CSA_WS) };
     if (!keeps_windows(p, u, caches, &tiling[CSA_IS], in_place))
         return (struct decision){ u, tiling[csa_choose(tiling)] };
-    return one ? (struct decision){ one, csa_analyse(p, caches, one->n_win, one->n_f, CSA_IS) }
-               : (struct decision){ u, tiling[CSA_IS] };
+    return one ? (struct decision){ one, analyse_one_panel(p, one, caches) } : (struct decision){ u, tiling[CSA_IS] };
 }
 
 /*

@@ -29,14 +29,16 @@
  *   tiles          deep channels (csa_analyse_deep, csa_analyse_in_place, csa_analyse_in_l1), then K2, K3 and the
  *                  schedule by the paper's equations. In L1: where windows in place are read again, for each panel of a
  *                  tile's filters (AVX2; also packed windows of several taps, csa_analyse_panels), or by a wide tile
- *                  for each tile of filters. Input stationary, whatever the equations say: AVX2's windows, if there are
- *                  many windows and few filters, and in place only if the windows lie in more pages than the first TLB
- *                  holds; a call then takes one panel of filters (f_panel). Input stationary, too: windows whose taps
- *                  are worked out once for all filters
+ *                  for each tile of filters. Input stationary, whatever the equations say: AVX2's packed windows, unless
+ *                  sums are short; in place, if there are many windows and few tiles of filters, and the windows lie in
+ *                  more pages than the first TLB holds; a call then takes one panel of filters (f_panel), and overlapping
+ *                  windows may take twice L1 (csa_analyse_twice). One panel a call, too: streaming windows in
+ *                  place, with short sums. Input stationary, too: windows whose taps are worked out once for all
+ *                  filters
  *
  *   windows        windows of a pointwise convolution are read in place, unless the planes' distance makes the windows
  *                  fight for a few sets of the first caches, or a tile's row is shorter than a line (POWER10's 128
- *                  bytes)
+ *                  bytes), or, of AVX2's many filters and channels, planes are no whole lines
  *
  *   padding        rows of taps that only read padding are skipped
  *

@@ -204,7 +204,7 @@ static void the_micro_kernel_follows_the_edges(void)
     CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX512), "f32_16x24_few__avx512");
     CU_ASSERT_STRING_EQUAL(chosen(&narrow, CPU_ISA_AVX512), "f32_48x8__avx512");
     CU_ASSERT_STRING_EQUAL(chosen(&full, CPU_ISA_AVX2), "f32_16x24__avx2"); /* no slot less, but more to a call */
-    CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_AVX2), "f32_16x6_few__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&edges, CPU_ISA_MMA), "f32_16x8__mma");
 }
 
@@ -337,8 +337,9 @@ static void overlapping_windows_are_walked(void)
 /*
  * AVX2 walks side by side if rows stay as wide as they are, and window by window if neighbours in the input are no
  * neighbours in the output: without padding, or strided. Either walk takes longer than packed windows; packing wins for
- * 48 filters, 8 panels of 6, and, with strides, for 128, 8 panels of 16. Strided 1x1 overlap nothing. 28x28 outputs in
- * 3 tiles of filters, and 54x54, have windows that stay: one panel a call.
+ * 48 filters, 8 panels of 6, and, with strides, for 128, 8 panels of 16. Strided 1x1 overlap nothing. Packed windows
+ * stay, and meet one panel a call: of the micro-kernel for few windows where 7x7 outputs end in one window, and 54x54 in
+ * four.
  */
 static void few_filters_walk_with_avx2(void)
 {
@@ -351,11 +352,11 @@ static void few_filters_walk_with_avx2(void)
     strided.p = strided.q = pointwise.p = pointwise.q = 28;
     strided_most.stride_h = strided_most.stride_w = 2, strided_most.p = strided_most.q = 28;
     CU_ASSERT_STRING_EQUAL(chosen(&square, CPU_ISA_AVX2), "f32_16x24_taps__avx2");
-    CU_ASSERT_STRING_EQUAL(chosen(&many, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&many, CPU_ISA_AVX2), "f32_16x6_few__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&narrower, CPU_ISA_AVX2), "f32_16x16__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&strided, CPU_ISA_AVX2), "f32_16x16__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&strided_most, CPU_ISA_AVX2), "f32_16x6__avx2");
-    CU_ASSERT_STRING_EQUAL(chosen(&most, CPU_ISA_AVX2), "f32_16x6__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&most, CPU_ISA_AVX2), "f32_16x6_few__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&pointwise, CPU_ISA_AVX2), "f32_16x6__avx2");
 }
 
@@ -369,9 +370,10 @@ static enum csa_schedule schedule_of(const struct conv_problem *p, enum cpu_isa 
 
 /*
  * Eq. 6 has AVX2 weight stationary, because the tiles have more filters than windows. Windows stay for sums of 48
- * steps, if 32 tiles of windows come, and 2 to each tile of filters; in place, if the windows lie in more pages than a
- * TLB of 64 holds, or as many as the machine says. Packed windows that overlap, without strides, need one tile to each
- * of filters: 13 of 14x14 for 13 * 24 filters. Windows walked side by side do not stay; windows walked singly do.
+ * steps: packed windows always, windows in place if 32 tiles of windows come, and 2 to each of several tiles of
+ * filters, and if the windows lie in more pages than a TLB of 64 holds, or as many as the machine says. Windows walked
+ * side by side do not stay; windows walked singly do. Planes of 484 elements are no whole lines: 120 filters and
+ * channels, 20 panels, pay for packing.
  */
 static void few_filters_pass_by_windows_that_stay(void)
 {
@@ -379,7 +381,9 @@ static void few_filters_pass_by_windows_that_stay(void)
                         square = layer(64, 56, 47, 3, 1), short_sum = layer(47, 64, 64, 1, 0),
                         shallow = layer(64, 56, 64, 1, 0), wide = layer(65, 56, 98 * 24, 1, 0),
                         wider = layer(65, 56, 98 * 24 + 1, 1, 0), strided = deep, packed = layer(64, 14, 13 * 24, 3, 1),
-                        many = layer(64, 14, 13 * 24 + 1, 3, 1), walked = layer(64, 56, 47, 3, 0);
+                        many = layer(64, 14, 13 * 24 + 1, 3, 1), walked = layer(64, 56, 47, 3, 0),
+                        rows = layer(120, 22, 120, 1, 0), fewer = layer(120, 22, 119, 1, 0),
+                        shorter = layer(119, 22, 120, 1, 0), single = layer(256, 56, 24, 1, 0);
 
     strided.stride_h = strided.stride_w = 2;
     strided.p = strided.q = 28;
@@ -392,20 +396,28 @@ static void few_filters_pass_by_windows_that_stay(void)
     CU_ASSERT(schedule_of(&wider, CPU_ISA_AVX2) == CSA_WS);
     CU_ASSERT(schedule_of(&strided, CPU_ISA_AVX2) == CSA_IS);
     CU_ASSERT(schedule_of(&packed, CPU_ISA_AVX2) == CSA_IS);
-    CU_ASSERT(schedule_of(&many, CPU_ISA_AVX2) == CSA_WS);
+    CU_ASSERT(schedule_of(&many, CPU_ISA_AVX2) == CSA_IS);
+    CU_ASSERT(schedule_of(&rows, CPU_ISA_AVX2) == CSA_IS);
+    CU_ASSERT(schedule_of(&fewer, CPU_ISA_AVX2) == CSA_WS);
+    CU_ASSERT(schedule_of(&shorter, CPU_ISA_AVX2) == CSA_WS);
+    CU_ASSERT(schedule_of(&single, CPU_ISA_AVX2) == CSA_WS);
     CU_ASSERT(schedule_of(&walked, CPU_ISA_AVX2) == CSA_IS);
     CU_ASSERT(schedule_of(&deep, CPU_ISA_AVX512) == CSA_WS);
 }
 
 /*
  * Windows that stay meet one panel of filters a call; a channel takes (16 + 6) * 4 bytes beside 384 of outputs, and 32
- * KiB hold 368. If the last of 6 tiles has one window, staying takes longer: 66 slots for six filters, beside 62. A
+ * KiB hold 368. Overlapping windows may take twice as much: 9 * 64 steps of 22 elements are 50,688 bytes, while all
+ * filters stay in L2. Windows that stream meet one panel a call, too, if sums are short, 128 tiles of windows come, and planes are
+ * no whole lines. A
  * machine with 256 pages in the first TLB lets the windows of 256 channels stream.
  */
 static void windows_that_stay_meet_a_panel_a_call(void)
 {
     struct conv_problem deep = layer(512, 56, 64, 1, 0), edge = layer(64, 9, 144, 3, 1),
-                        at_most = layer(256, 56, 64, 1, 0);
+                        at_most = layer(256, 56, 64, 1, 0), large = layer(512, 7, 512, 3, 1),
+                        short_sums = layer(32, 54, 128, 1, 0), fewer = layer(32, 27, 128, 1, 0),
+                        aligned = layer(32, 56, 128, 1, 0);
     const struct conv_tune_options tune = { .ukr = conv_ukr_of(CPU_ISA_AVX2) };
     struct csa_caches core = caches;
     struct conv_plan plan;
@@ -413,8 +425,14 @@ static void windows_that_stay_meet_a_panel_a_call(void)
     CU_ASSERT(conv_plan_tuned(&plan, &deep, &caches, &tune) == 0);
     CU_ASSERT_STRING_EQUAL(plan.ukr->name, "f32_16x6__avx2");
     CU_ASSERT(plan.sconv.tiling.n_c == 256 && plan.sconv.options.reads_in_place);
-    CU_ASSERT_STRING_EQUAL(chosen(&edge, CPU_ISA_AVX2), "f32_16x24__avx2");
-    CU_ASSERT(schedule_of(&edge, CPU_ISA_AVX2) == CSA_IS);
+    CU_ASSERT(conv_plan_tuned(&plan, &edge, &caches, &tune) == 0 && plan.sconv.tiling.schedule == CSA_IS);
+    CU_ASSERT_STRING_EQUAL(plan.ukr->name, "f32_16x6_few__avx2");
+    CU_ASSERT(plan.sconv.tiling.n_c == 64);
+    CU_ASSERT(conv_plan_tuned(&plan, &large, &caches, &tune) == 0 && plan.sconv.tiling.n_c == 32);
+    CU_ASSERT_STRING_EQUAL(chosen(&short_sums, CPU_ISA_AVX2), "f32_16x6_few__avx2");
+    CU_ASSERT(schedule_of(&short_sums, CPU_ISA_AVX2) == CSA_WS);
+    CU_ASSERT_STRING_EQUAL(chosen(&fewer, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&aligned, CPU_ISA_AVX2), "f32_16x24__avx2");
     core.l1_pages = 256;
     CU_ASSERT(conv_plan_tuned(&plan, &at_most, &core, &tune) == 0 && plan.sconv.tiling.schedule == CSA_WS);
     core.l1_pages = 255;
@@ -509,8 +527,8 @@ static bool is_in_place(const struct conv_problem *p, const char *ukr, double li
 /*
  * AVX2 reads windows again for each 6 of 24 filters. In place, a channel of both takes (16 + 24) * 4 bytes, and 32 KiB
  * less 1536 of outputs hold 195: 512 / 4. Packed windows of nine taps and a panel take (16 + 6) * 9 * 4, and hold 40:
- * 512 / 16. Packed windows of 1x1 are as deep as an eighth of L2 allows, 810 channels; so are AVX-512's windows, which
- * are read once. All have too few windows to stay.
+ * 512 / 16. Packed windows of 1x1 and a panel take (16 + 6) * 4, and hold 368: 512 / 2. AVX-512's windows, which are
+ * read once, are as deep as an eighth of L2 allows, 810 channels.
  */
 static void windows_read_again_stay_in_l1(void)
 {
@@ -523,7 +541,7 @@ static void windows_read_again_stay_in_l1(void)
     CU_ASSERT(conv_plan_tuned(&plan, &in_place, &caches, &avx2) == 0 && plan.sconv.options.reads_in_place);
     CU_ASSERT(plan.sconv.tiling.n_c == 128);
     CU_ASSERT(conv_plan_tuned(&plan, &packed, &caches, &avx2) == 0 && !plan.sconv.options.reads_in_place);
-    CU_ASSERT(plan.sconv.tiling.n_c == 512);
+    CU_ASSERT(plan.sconv.tiling.n_c == 256);
     CU_ASSERT(conv_plan_tuned(&plan, &square, &caches, &avx2) == 0 && !plan.sconv.options.reads_in_place);
     CU_ASSERT(plan.sconv.tiling.n_c == 32);
     CU_ASSERT(conv_plan_tuned(&plan, &in_place, &caches, &avx512) == 0 && plan.sconv.options.reads_in_place);
