@@ -134,6 +134,7 @@
     X(lift_replay) \
     X(sconv) \
     X(sconv_errors) \
+    X(winograd) \
     X(sconv_plans)
 /* clang-format on */
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "kernels/backend/resolve.h"
+#include "kernels/ukr/winograd.h"
 
 static void exec_im2col(const struct conv_exec *e, const struct conv_step *s)
 {
@@ -84,6 +85,27 @@ static void exec_direct(const struct conv_exec *e, const struct conv_step *s)
     kernel->fn(kernel, &a);
 }
 
+static void exec_winograd_in(const struct conv_exec *e, const struct conv_step *s)
+{
+    const struct conv_winograd_args a = conv_resolve_winograd_in(e->plan, &e->bind, s);
+
+    e->plan->winograd.kernel->in(&a);
+}
+
+static void exec_winograd_filters(const struct conv_exec *e, const struct conv_step *s)
+{
+    const struct conv_winograd_filter_args a = conv_resolve_winograd_filters(e->plan, &e->bind, s);
+
+    conv_winograd_filters(e->plan->winograd.kernel->m, &a);
+}
+
+static void exec_winograd_out(const struct conv_exec *e, const struct conv_step *s)
+{
+    const struct conv_winograd_args a = conv_resolve_winograd_out(e->plan, &e->bind, s);
+
+    e->plan->winograd.kernel->out(&a);
+}
+
 static int exec_step(struct conv_backend *self, const struct conv_step *s)
 {
     static void (*const execute[CONV_N_STEP_KINDS])(const struct conv_exec *, const struct conv_step *) = {
@@ -94,6 +116,9 @@ static int exec_step(struct conv_backend *self, const struct conv_step *s)
         [CONV_STEP_PACK_FILTERS] = exec_pack_filters,
         [CONV_STEP_UKR] = exec_ukr,
         [CONV_STEP_DIRECT] = exec_direct,
+        [CONV_STEP_WINOGRAD_IN] = exec_winograd_in,
+        [CONV_STEP_WINOGRAD_FILTERS] = exec_winograd_filters,
+        [CONV_STEP_WINOGRAD_OUT] = exec_winograd_out,
     };
 
     execute[s->kind]((const struct conv_exec *)self, s);

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "kernels/backend/resolve.h"
+#include "kernels/ukr/winograd.h"
 
 static void replay_im2col(const struct conv_replay *r, const struct conv_step *s)
 {
@@ -67,6 +68,27 @@ static void replay_product(const struct conv_replay *r, const struct conv_step *
     conv_product_emit(&a, r->sink);
 }
 
+static void replay_winograd_in(const struct conv_replay *r, const struct conv_step *s)
+{
+    const struct conv_winograd_args a = conv_resolve_winograd_in(r->plan, &r->bind, s);
+
+    conv_winograd_in_emit(r->plan->winograd.kernel, &a, r->sink);
+}
+
+static void replay_winograd_filters(const struct conv_replay *r, const struct conv_step *s)
+{
+    const struct conv_winograd_filter_args a = conv_resolve_winograd_filters(r->plan, &r->bind, s);
+
+    conv_winograd_filters_emit(r->plan->winograd.kernel->m, &a, r->sink);
+}
+
+static void replay_winograd_out(const struct conv_replay *r, const struct conv_step *s)
+{
+    const struct conv_winograd_args a = conv_resolve_winograd_out(r->plan, &r->bind, s);
+
+    conv_winograd_out_emit(r->plan->winograd.kernel, &a, r->sink);
+}
+
 static void replay_stack(struct conv_replay *r, const struct conv_step *s)
 {
     conv_work_meter_take(&r->meter, r->plan, &r->bind, s, r->work);
@@ -84,6 +106,9 @@ static int replay_step(struct conv_backend *self, const struct conv_step *s)
         [CONV_STEP_UKR] = replay_ukr,
         [CONV_STEP_DIRECT] = replay_direct,
         [CONV_STEP_PRODUCT] = replay_product,
+        [CONV_STEP_WINOGRAD_IN] = replay_winograd_in,
+        [CONV_STEP_WINOGRAD_FILTERS] = replay_winograd_filters,
+        [CONV_STEP_WINOGRAD_OUT] = replay_winograd_out,
     };
 
     struct conv_replay *r = (struct conv_replay *)self;

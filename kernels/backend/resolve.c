@@ -5,6 +5,7 @@
 
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/dispatch.h"
+#include "kernels/ukr/winograd.h"
 
 enum { N_INPUT_LISTS = 4 };
 enum { LINE_BYTES = 64 }; /* bytes of a prefetch; where lines are longer, two prefetches may bring one line */
@@ -149,6 +150,54 @@ struct conv_direct_args conv_resolve_direct(const struct conv_plan *p, const str
     };
 }
 
+static struct conv_winograd_args winograd_tiles(const struct conv_plan *p, const struct conv_step *s)
+{
+    return (struct conv_winograd_args){
+        .p = &p->problem,
+        .tile_columns = p->winograd.tile_columns,
+        .tile0 = s->win0,
+        .n_tiles = s->n_win,
+    };
+}
+
+struct conv_winograd_args conv_resolve_winograd_in(const struct conv_plan *p, const struct conv_binding *b,
+                                                   const struct conv_step *s)
+{
+    struct conv_winograd_args a = winograd_tiles(p, s);
+
+    a.n_planes = s->n_k;
+    a.planes = input_plane(p, b, s, s->k0);
+    a.panel = element(b, CONV_PACKED_INPUT, s->in_panel);
+    a.product_step = p->winograd.in_step;
+    a.width = p->ukr->win_panel ? p->ukr->win_panel : conv_ukr_in_width(p->ukr, s->n_win);
+    return a;
+}
+
+struct conv_winograd_args conv_resolve_winograd_out(const struct conv_plan *p, const struct conv_binding *b,
+                                                    const struct conv_step *s)
+{
+    struct conv_winograd_args a = winograd_tiles(p, s);
+
+    a.n_planes = s->n_f;
+    a.planes = element(b, CONV_OUTPUT, (s->image * p->problem.k + s->f0) * conv_windows(&p->problem));
+    a.panel = element(b, CONV_IM2COL, s->out_panel);
+    a.product_step = p->winograd.out_step;
+    a.width = round_up(p->ukr->n_win, p->winograd.kernel->lanes);
+    return a;
+}
+
+struct conv_winograd_filter_args conv_resolve_winograd_filters(const struct conv_plan *p, const struct conv_binding *b,
+                                                               const struct conv_step *s)
+{
+    return (struct conv_winograd_filter_args){
+        .filter = element(b, CONV_FILTER, s->f0 * conv_reduction(&p->problem)),
+        .panel = element(b, CONV_PACKED_FILTER, s->f_panel),
+        .product_step = p->winograd.filter_step,
+        .n_f = s->n_f,
+        .n_c = s->n_k,
+    };
+}
+
 static size_t clip(ptrdiff_t x, size_t n)
 {
     return x < 0 ? 0 : (size_t)x < n ? (size_t)x : n - 1;
@@ -180,6 +229,10 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
     };
 
     assert(s->n_k >= 1 && s->n_win >= 1 && s->n_f >= 1);
+    if (p->algorithm == CONV_WINOGRAD) {
+        a.out = element(b, CONV_IM2COL, s->out_panel);
+        a.ld_out = round_up(p->ukr->n_win, p->winograd.kernel->lanes);
+    }
     if (p->algorithm != CONV_SCONV) /* panels follow each other */
         return a;
     /* slots are as deep as the deepest channel set */

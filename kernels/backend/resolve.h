@@ -25,6 +25,12 @@ struct conv_product_args conv_resolve_product(const struct conv_plan *p, const s
                                               const struct conv_step *s);
 struct conv_direct_args conv_resolve_direct(const struct conv_plan *p, const struct conv_binding *b,
                                             const struct conv_step *s);
+struct conv_winograd_args conv_resolve_winograd_in(const struct conv_plan *p, const struct conv_binding *b,
+                                                   const struct conv_step *s);
+struct conv_winograd_args conv_resolve_winograd_out(const struct conv_plan *p, const struct conv_binding *b,
+                                                    const struct conv_step *s);
+struct conv_winograd_filter_args conv_resolve_winograd_filters(const struct conv_plan *p, const struct conv_binding *b,
+                                                               const struct conv_step *s);
 struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct conv_binding *b,
                                       const struct conv_step *s);
 

@@ -26,6 +26,10 @@ size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile);
 /* Direct convolution, for few channels and filters per group. */
 int conv_nest_direct(const struct conv_plan *plan, struct conv_backend *backend);
 
+/* Winograd's convolution: transforms around products of matrices. */
+int conv_nest_winograd(const struct conv_plan *plan, struct conv_backend *backend);
+int conv_nest_winograd_filters(const struct conv_plan *plan, struct conv_backend *backend);
+
 /* im2col + GEMM, blocked as GotoBLAS and OpenBLAS's driver/level3/level3.c block GEMM. */
 int conv_nest_gemm(const struct conv_plan *plan, struct conv_backend *backend);
 

@@ -462,6 +462,8 @@ int conv_nest_pack_filters(const struct conv_plan *plan, struct conv_backend *ba
 {
     struct sconv s = start(plan, backend);
 
+    if (plan->algorithm == CONV_WINOGRAD && !plan->winograd.packs_filters)
+        return conv_nest_winograd_filters(plan, backend);
     if (plan->algorithm != CONV_SCONV || plan->sconv.options.packs_filters)
         return 0;
     return for_each_channel_set(&s, 1, pack_all_filters);

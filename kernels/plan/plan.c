@@ -164,6 +164,8 @@ bool conv_plan_runs(const struct conv_plan *plan)
 {
     if (plan->algorithm == CONV_PLUGIN)
         return true;
+    if (plan->algorithm == CONV_WINOGRAD && !conv_winograd_runs(plan->winograd.kernel))
+        return false;
     return plan->algorithm == CONV_DIRECT ? conv_direct_runs(plan->direct.kernel) : conv_ukr_runs(plan->ukr);
 }
 
@@ -171,6 +173,8 @@ const char *conv_plan_windows_name(const struct conv_plan *plan)
 {
     bool is_sconv = plan->algorithm == CONV_SCONV;
 
+    if (plan->algorithm == CONV_WINOGRAD)
+        return "transformed";
     if (plan->algorithm == CONV_DIRECT || (is_sconv && plan->sconv.options.reads_in_place))
         return "in place";
     if (is_sconv && plan->sconv.options.pads_first)
@@ -234,6 +238,52 @@ int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const
     };
     size_tensors(p, &plan->layout);
     return place(&plan->layout);
+}
+
+/* A line more than the panels: products whose panels are a multiple of a page long would share a few sets of L1. */
+enum { PRODUCT_GAP = 16 };
+
+int conv_plan_winograd(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr, size_t m,
+                       size_t block, bool packs_filters)
+{
+    const struct conv_winograd *kernel = conv_winograd_for(m, ukr);
+    const size_t rows = ceil_div(p->p, m), columns = ceil_div(p->q, m), n_products = conv_winograd_products(kernel);
+    const size_t width = round_up(ukr->n_win, kernel->lanes);
+    struct conv_plan_winograd *w = &plan->winograd;
+    size_t *bytes = plan->layout.bytes;
+    int err;
+
+    assert(!conv_winograd_why_not(p) && conv_winograd_takes_ukr(ukr) && block >= 1);
+    block = round_up(min_size(block, rows * columns), ukr->n_win);
+    *plan = (struct conv_plan){
+        .algorithm = CONV_WINOGRAD,
+        .problem = *p,
+        .view = *p,
+        .ukr = ukr,
+        .group_channels = p->c,
+        .group_filters = p->k,
+        .nest = conv_nest_winograd,
+        .winograd = { .kernel = kernel,
+                      .packs_filters = packs_filters,
+                      .tile_rows = rows,
+                      .tile_columns = columns,
+                      .block = block },
+    };
+    size_tensors(p, &plan->layout);
+    err = float_bytes(block / ukr->n_win * conv_ukr_in_width(ukr, ukr->n_win), p->c, 1, &bytes[CONV_PACKED_INPUT]);
+    if (!err)
+        err = float_bytes(block / ukr->n_win * width, p->k, 1, &bytes[CONV_IM2COL]);
+    if (err)
+        return err;
+    w->in_step = bytes[CONV_PACKED_INPUT] / sizeof(float) + PRODUCT_GAP;
+    w->out_step = bytes[CONV_IM2COL] / sizeof(float) + PRODUCT_GAP;
+    w->filter_step = p->k * p->c;
+    err = float_bytes(w->in_step, n_products, 1, &bytes[CONV_PACKED_INPUT]);
+    if (!err)
+        err = float_bytes(w->out_step, n_products, 1, &bytes[CONV_IM2COL]);
+    if (!err)
+        err = float_bytes(w->filter_step, n_products, 1, &bytes[CONV_PACKED_FILTER]);
+    return err ? err : place(&plan->layout);
 }
 
 int conv_plan_plugin(struct conv_plan *plan, const struct conv_problem *p, const char *name, void *code)

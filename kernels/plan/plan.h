@@ -10,6 +10,7 @@
 #include "kernels/ukr/direct.h"
 #include "kernels/ukr/pack.h"
 #include "kernels/ukr/ukr.h"
+#include "kernels/ukr/winograd.h"
 
 /* Tells whether the micro-kernel can read the shape's windows tap by tap: it walks, and the filter is not too large. */
 bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr);
@@ -65,6 +66,13 @@ int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const
  */
 int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
                    const struct conv_ukr *ukr);
+
+/*
+ * Plans Winograd's F(m x m, 3 x 3), m 2 or 4, with blocks of at least `block` tiles, for a shape and a micro-kernel that
+ * Winograd takes (conv_winograd_why_not, conv_winograd_takes_ukr). Returns 0 or -EOVERFLOW.
+ */
+int conv_plan_winograd(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr, size_t m,
+                       size_t block, bool packs_filters);
 
 /* Plans a plug-in's convolution, whose name and code must outlive the plan. Returns 0 or -EOVERFLOW. */
 int conv_plan_plugin(struct conv_plan *plan, const struct conv_problem *p, const char *name, void *code);

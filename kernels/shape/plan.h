@@ -13,6 +13,7 @@ struct conv_direct;
 struct conv_gemm_core;
 struct conv_pack_windows;
 struct conv_ukr;
+struct conv_winograd;
 struct conv_backend;
 struct conv_plan;
 typedef int (*conv_nest_fn)(const struct conv_plan *plan, struct conv_backend *backend);
@@ -36,9 +37,10 @@ struct conv_cut {
 
 enum conv_algorithm {
     CONV_SCONV,
-    CONV_GEMM,   /* im2col + GEMM */
-    CONV_DIRECT, /* nothing is packed or lowered */
-    CONV_PLUGIN  /* a plug-in's code: a layout, and no known nest */
+    CONV_GEMM,     /* im2col + GEMM */
+    CONV_DIRECT,   /* nothing is packed or lowered */
+    CONV_WINOGRAD, /* F(m x m, 3 x 3): transforms around products of matrices */
+    CONV_PLUGIN    /* a plug-in's code: a layout, and no known nest */
 };
 
 /* The part of an SConv plan. */
@@ -66,6 +68,19 @@ struct conv_plan_direct {
     size_t filters, images; /* filters of a group, all if a step has several groups; images of a step */
 };
 
+/*
+ * The part of a plan of Winograd's: the output's tiles of m x m windows are numbered through rows of tiles. A block of
+ * tiles is transformed, multiplied and stored before the next block; the products' panels of a block are one after the
+ * other in CONV_PACKED_INPUT, and the products in CONV_IM2COL.
+ */
+struct conv_plan_winograd {
+    const struct conv_winograd *kernel;
+    bool packs_filters;                    /* filters are transformed at run time */
+    size_t tile_rows, tile_columns;        /* of an image */
+    size_t block;                          /* tiles, whole tiles of the micro-kernel */
+    size_t in_step, filter_step, out_step; /* elements between two products: panels of tiles, of filters; results */
+};
+
 /* The part of a plug-in's plan. */
 struct conv_plan_plugin {
     const char *name;
@@ -87,6 +102,7 @@ struct conv_plan {
         struct conv_plan_sconv sconv;
         struct conv_plan_gemm gemm;
         struct conv_plan_direct direct;
+        struct conv_plan_winograd winograd;
         struct conv_plan_plugin plugin;
     };
 };
@@ -94,7 +110,8 @@ struct conv_plan {
 /* Tells whether the plan packs filters as it runs, into a buffer that is of no use afterwards. */
 static inline bool conv_plan_packs_filters(const struct conv_plan *plan)
 {
-    return plan->algorithm == CONV_GEMM || (plan->algorithm == CONV_SCONV && plan->sconv.options.packs_filters);
+    return plan->algorithm == CONV_GEMM || (plan->algorithm == CONV_SCONV && plan->sconv.options.packs_filters) ||
+           (plan->algorithm == CONV_WINOGRAD && plan->winograd.packs_filters);
 }
 
 /* Tells whether rows of taps that only read padding are left out of the plan's panels. */

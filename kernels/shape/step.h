@@ -8,14 +8,17 @@
 #include "kernels/shape/problem.h"
 
 enum conv_step_kind {
-    CONV_STEP_IM2COL,       /* lower a group of an image */
-    CONV_STEP_ZERO,         /* clear n_f x n_win outputs */
-    CONV_STEP_PACK_WINDOWS, /* SConv: pack consecutive input tiles out of the input */
-    CONV_STEP_PACK_MATRIX,  /* GEMM: pack a block of the im2col matrix */
-    CONV_STEP_PACK_FILTERS, /* pack filters into panels */
-    CONV_STEP_UKR,          /* a micro-kernel call */
-    CONV_STEP_DIRECT,       /* a call of a direct kernel */
-    CONV_STEP_PRODUCT,      /* GEMM: a whole small product, of which nothing is packed */
+    CONV_STEP_IM2COL,           /* lower a group of an image */
+    CONV_STEP_ZERO,             /* clear n_f x n_win outputs */
+    CONV_STEP_PACK_WINDOWS,     /* SConv: pack consecutive input tiles out of the input */
+    CONV_STEP_PACK_MATRIX,      /* GEMM: pack a block of the im2col matrix */
+    CONV_STEP_PACK_FILTERS,     /* pack filters into panels */
+    CONV_STEP_UKR,              /* a micro-kernel call */
+    CONV_STEP_DIRECT,           /* a call of a direct kernel */
+    CONV_STEP_WINOGRAD_IN,      /* Winograd: transform windows of the input into panels of tiles */
+    CONV_STEP_WINOGRAD_FILTERS, /* transform filters into panels */
+    CONV_STEP_WINOGRAD_OUT,     /* transform products into outputs, and store */
+    CONV_STEP_PRODUCT,          /* GEMM: a whole small product, of which nothing is packed */
     CONV_N_STEP_KINDS,
 };
 
@@ -28,7 +31,10 @@ struct conv_step_ahead {
     bool is_top;         /* whether no tile has read the rows above it */
 };
 
-/* A piece of work: a box of (windows, filters, reduction) of an image and a group. */
+/*
+ * A piece of work: a box of (windows, filters, reduction) of an image and a group. Winograd's windows are tiles of
+ * windows, and Winograd's reduction index is the channel.
+ */
 struct conv_step {
     enum conv_step_kind kind;
     size_t image, group;
@@ -38,6 +44,7 @@ struct conv_step {
     size_t k0, n_k;     /* reduction range of the group: (channel * r + fh) * s + fw */
     size_t in_panel;    /* where the packed windows are: elements into CONV_PACKED_INPUT */
     size_t f_panel;     /* where the packed filters are: elements into CONV_PACKED_FILTER */
+    size_t out_panel;   /* Winograd: where the products are: elements into CONV_IM2COL */
     struct conv_dead_rows
         dead;        /* a micro-kernel step: rows of taps, of every channel of the range, that the step leaves out */
     bool accumulate; /* the outputs hold an earlier part of the reduction */

@@ -15,6 +15,7 @@
 #include "kernels/ukr/peak.h"
 #include "kernels/ukr/small.h"
 #include "kernels/ukr/ukr.h"
+#include "kernels/ukr/winograd.h"
 
 /* clang-format off */
 
@@ -75,6 +76,12 @@
     X(ref, 4, false)        \
     X(avx2, 8, false)       \
     X(avx512, 16, true)
+
+/* Winograd's transforms, the portable first: isa, floats of a vector. Functions conv_winograd_{in,out}_{2,4}__<isa>. */
+#define CONV_WINOGRADS(X) \
+    X(ref, 1)             \
+    X(avx2, 8)            \
+    X(avx512, 16)
 
 /* Micro-kernels on blocks, the portable first: isa, floats of a vector. Functions conv_f32_small__<isa>. */
 #define CONV_SMALLS(X) \
@@ -149,6 +156,14 @@ CONV_DOTS(CONV_DECLARE_DOT)
     enum { CONV_EPILOGUE_LANES__##isa = lanes };                                                                       \
     void conv_epilogue__##isa(const struct conv_epilogue_args *a);
 CONV_EPILOGUES(CONV_DECLARE_EPILOGUE)
+
+#define CONV_DECLARE_WINOGRAD(isa, lanes)                                                                              \
+    enum { CONV_WINOGRAD_LANES__##isa = lanes };                                                                       \
+    void conv_winograd_in_2__##isa(const struct conv_winograd_args *a);                                                \
+    void conv_winograd_in_4__##isa(const struct conv_winograd_args *a);                                                \
+    void conv_winograd_out_2__##isa(const struct conv_winograd_args *a);                                               \
+    void conv_winograd_out_4__##isa(const struct conv_winograd_args *a);
+CONV_WINOGRADS(CONV_DECLARE_WINOGRAD)
 
 #define CONV_DECLARE_SMALL(isa, lanes)                                                                                 \
     enum { CONV_SMALL_LANES__##isa = lanes };                                                                          \

@@ -276,8 +276,48 @@ static int workspace_init(struct workspace *w, const struct kcheck *k, const str
     return 0;
 }
 
-static int compare(const struct kcheck *k, const struct workspace *w, struct conv_mismatch *where)
+/* Compares a plane of Winograd's output. F(2x2) of small integers is exact: halves and quarters of integers. */
+static bool is_wrong(const struct kcheck *k, const struct conv_plan *plan, const double *bound, size_t first,
+                     const double *want, const float *out, struct conv_mismatch *where)
 {
+    const bool exact = k->exact && plan->winograd.kernel->m == 2;
+
+    for (size_t i = 0; i < conv_windows(&k->p); i++) {
+        const double got = (double)out[first + i];
+
+        *where = (struct conv_mismatch){ first + i, got, want[i], exact ? 0 : bound[i] };
+        if (!(fabs(got - want[i]) <= where->bound))
+            return true;
+    }
+    return false;
+}
+
+static int compare_winograd(const struct kcheck *k, const struct conv_plan *plan, const struct workspace *w,
+                            struct conv_mismatch *where)
+{
+    const struct conv_problem *p = &k->p;
+    const size_t n = conv_windows(p);
+    double *want = calloc(2 * n, sizeof *want), *bound = want + n;
+    int err = want ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < p->n * p->k && !err; i++) {
+        const size_t image = i / p->k, f = i % p->k;
+
+        conv_naive_plane(p, k->in, k->filter, image, f, want, NULL);
+        conv_winograd_error_bounds(plan->winograd.kernel->m, p, k->in + image * p->c * p->h * p->w,
+                                   k->filter + f * conv_reduction(p), bound);
+        if (is_wrong(k, plan, bound, i * n, want, w->buffer[CONV_OUTPUT].data, where))
+            err = -EILSEQ;
+    }
+    free(want);
+    return err;
+}
+
+static int compare(const struct kcheck *k, const struct conv_plan *plan, const struct workspace *w,
+                   struct conv_mismatch *where)
+{
+    if (plan->algorithm == CONV_WINOGRAD)
+        return compare_winograd(k, plan, w, where);
     return conv_naive_compare(&k->p, k->in, k->filter, w->buffer[CONV_OUTPUT].data, k->exact, where);
 }
 
@@ -293,7 +333,7 @@ int kcheck_run_with(struct kcheck *k, const struct conv_plan *plan,
         return err;
     err = run(plan, &w.bind);
     if (!err)
-        err = compare(k, &w, where);
+        err = compare(k, plan, &w, where);
     workspace_release(&w);
     return err;
 }
@@ -324,7 +364,7 @@ int kcheck_run_base(struct kcheck *k, const struct conv_plan *plan, const struct
         return err;
     err = conv_base_run(plan, &w.bind, blas);
     if (!err)
-        err = compare(k, &w, where);
+        err = compare(k, plan, &w, where);
     workspace_release(&w);
     return err;
 }

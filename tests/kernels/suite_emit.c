@@ -10,6 +10,7 @@
 #include "kernels/ukr/direct_forms.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/small.h"
+#include "kernels/ukr/winograd.h"
 #include "tests/kernels/emission.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/kernels/logged_hooks.h"
@@ -25,6 +26,9 @@ TWIN(conv_ukr_count);
 TWIN(conv_ukr_at);
 TWIN(conv_direct_count);
 TWIN(conv_direct_at);
+TWIN(conv_winograd_count);
+TWIN(conv_winograd_at);
+TWIN(conv_winograd_filters);
 TWIN(conv_small_count);
 TWIN(conv_small_at);
 TWIN(conv_pack_windows_count);
@@ -317,6 +321,116 @@ static void small_kernels_touch_what_they_emit(void)
     }
 }
 
+struct winograd_case {
+    const struct conv_winograd *w;
+    struct conv_winograd_args a;
+};
+
+static void run_winograd_in(void *args)
+{
+    struct winograd_case *c = args;
+
+    c->w->in(&c->a);
+}
+
+static void emit_winograd_in(void *args, struct sim_sink *sink)
+{
+    struct winograd_case *c = args;
+
+    conv_winograd_in_emit(c->w, &c->a, sink);
+}
+
+static void run_winograd_out(void *args)
+{
+    struct winograd_case *c = args;
+
+    c->w->out(&c->a);
+}
+
+static void emit_winograd_out(void *args, struct sim_sink *sink)
+{
+    struct winograd_case *c = args;
+
+    conv_winograd_out_emit(c->w, &c->a, sink);
+}
+
+/* Random tiles of a random 3x3 shape; panels wider than the tiles. */
+static void check_winograd(const struct conv_winograd *w, const struct conv_problem *p)
+{
+    const size_t columns = ceil_div(p->q, w->m), n_tiles = ceil_div(p->p, w->m) * columns;
+    struct winograd_case in = { .w = w, .a = { .p = p, .tile_columns = columns, .tile0 = rng_below(n_tiles) } };
+    struct winograd_case out;
+    struct tensors t;
+
+    in.a.n_tiles = (size_t)rng_range(1, (int64_t)min_size(n_tiles - in.a.tile0, 48));
+    in.a.width = round_up(in.a.n_tiles, w->lanes) + rng_below(2) * w->lanes;
+    in.a.n_planes = p->c;
+    in.a.product_step = max_size(p->c, p->k) * in.a.width + rng_below(20);
+    t = open_tensors(
+        3, (const size_t[]){ p->c * p->h * p->w, conv_winograd_products(w) * in.a.product_step, p->k * p->p * p->q });
+    in.a.panel = t.at[1].addr;
+    out = in;
+    in.a.planes = t.at[0].addr;
+    out.a.planes = t.at[2].addr;
+    out.a.n_planes = p->k;
+    check_emission(w->name, run_winograd_in, emit_winograd_in, &in, t.at, t.n);
+    check_emission(w->name, run_winograd_out, emit_winograd_out, &out, t.at, t.n);
+    close_tensors(&t);
+}
+
+struct winograd_filter_case {
+    size_t m;
+    struct conv_winograd_filter_args a;
+};
+
+static void run_winograd_filters(void *args)
+{
+    struct winograd_filter_case *c = args;
+
+    logged_conv_winograd_filters(c->m, &c->a);
+}
+
+static void emit_winograd_filters(void *args, struct sim_sink *sink)
+{
+    struct winograd_filter_case *c = args;
+
+    conv_winograd_filters_emit(c->m, &c->a, sink);
+}
+
+static void check_winograd_filters(size_t m)
+{
+    struct winograd_filter_case c = {
+        m, { .n_f = (size_t)rng_range(1, 30), .n_c = (size_t)rng_range(1, 9), .product_step = 0 }
+    };
+    struct tensors t;
+
+    c.a.product_step = c.a.n_f * c.a.n_c + rng_below(9);
+    t = open_tensors(2, (const size_t[]){ c.a.n_f * c.a.n_c * 9, c.a.product_step * (m + 2) * (m + 2) });
+    c.a.filter = t.at[0].addr;
+    c.a.panel = t.at[1].addr;
+    check_emission("Winograd's filters", run_winograd_filters, emit_winograd_filters, &c, t.at, t.n);
+    close_tensors(&t);
+}
+
+static void winograd_transforms_touch_what_they_emit(void)
+{
+    for (unsigned round = 0; round < test_rounds(60); round++) {
+        struct conv_problem p = kcheck_random_problem();
+        char why[128];
+
+        p.r = p.s = 3;
+        p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
+        p.w += rng_below(2) * 70;
+        if (conv_problem_finish(&p, SIM_WHY(why)))
+            continue;
+        check_winograd_filters(2 + round % 2 * 2);
+        for (size_t i = 0; i < logged_conv_winograd_count(); i++) {
+            if (conv_winograd_runs(logged_conv_winograd_at(i)))
+                check_winograd(logged_conv_winograd_at(i), &p);
+        }
+    }
+}
+
 /* Some rows of all filters of an image; of kernels that take the batch, some filters of a group, of all images. */
 static void check_direct(const struct conv_direct *d, const struct conv_problem *p)
 {
@@ -485,6 +599,7 @@ static const struct test_case cases[] = {
     { "micro-kernels touch exactly what they emit, in order, for every edge", micro_kernels_touch_what_they_emit },
     { "direct kernels touch what they emit", direct_kernels_touch_what_they_emit },
     { "micro-kernels on blocks touch what they emit", small_kernels_touch_what_they_emit },
+    { "Winograd's transforms touch what they emit", winograd_transforms_touch_what_they_emit },
     { "windows read tap by tap are touched exactly as emitted, dead ones left out",
       walked_taps_are_touched_as_emitted },
     { "window packing touches exactly what it emits, in order", window_packing_touches_what_it_emits },

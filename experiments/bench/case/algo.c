@@ -12,6 +12,7 @@
 #include "kernels/backend/base.h"
 #include "kernels/emit/program.h"
 #include "kernels/ukr/dispatch.h"
+#include "kernels/plan/plan_winograd.h"
 #include "kernels/plan/tune.h"
 
 /* The tensors of a baseline run do not depend on the core, so any core will do when the real core is not on record. */
@@ -59,6 +60,19 @@ static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, c
         plan, p, &s->caches,
         &(struct conv_tune_options){ .ukr = s->ukr, .keeps_ukr = s->is_ukr_given, .packs_filters = s->packs_filters },
         s->wisdom, s->measures);
+}
+
+/* A layer that Winograd does not compute has the plan of tuned SConv, and is not run. */
+static int plan_winograd(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                         const struct exp_algo *self, struct conv_plan *plan)
+{
+    const struct conv_winograd_options options = { .ukr = s->ukr,
+                                                   .keeps_ukr = s->is_ukr_given,
+                                                   .packs_filters = s->packs_filters };
+
+    if (self->why_not_layer(s, p))
+        return plan_tuned(s, p, tiling, self, plan);
+    return conv_plan_winograd_tuned(plan, p, &s->caches, &options);
 }
 
 /* Plans as a file says. */
@@ -160,6 +174,13 @@ static const char *why_no_noted_ukr(const struct exp_setup *s)
             return "this computer cannot execute a micro-kernel of PLAN's file";
     }
     return NULL;
+}
+
+static const char *why_no_winograd(const struct exp_setup *s, const struct conv_problem *p)
+{
+    if (!conv_winograd_takes_ukr(s->ukr))
+        return "Winograd takes SConv's own micro-kernels only";
+    return conv_winograd_why_not(p);
 }
 
 static const char *nothing_against_it(const struct exp_setup *s)

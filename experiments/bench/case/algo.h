@@ -95,6 +95,8 @@ struct exp_algo {
     /* Say why the algorithm cannot run or be replayed here, or NULL. */
     const char *(*why_not_run)(const struct exp_setup *s);
     const char *(*why_not_replay)(const struct exp_setup *s);
+    /* Says why the algorithm does not compute a layer, in whose plan another algorithm stands, or NULL; NULL: never. */
+    const char *(*why_not_layer)(const struct exp_setup *s, const struct conv_problem *p);
     bool is_generated;            /* setup.coder compiles the plans */
     const char *why_no_phases;    /* why the run cannot be timed step by step; NULL: possible */
     const char *why_not_observed; /* why accesses are never observed; NULL: accesses are observed */

@@ -16,7 +16,9 @@
 
 uint64_t exp_phases_packing_ns(const struct exp_phases *x)
 {
-    return x->step_ns[CONV_STEP_PACK_WINDOWS] + x->step_ns[CONV_STEP_PACK_FILTERS] + x->step_ns[CONV_STEP_PACK_MATRIX];
+    return x->step_ns[CONV_STEP_PACK_WINDOWS] + x->step_ns[CONV_STEP_PACK_FILTERS] + x->step_ns[CONV_STEP_PACK_MATRIX] +
+           x->step_ns[CONV_STEP_WINOGRAD_IN] + x->step_ns[CONV_STEP_WINOGRAD_FILTERS] +
+           x->step_ns[CONV_STEP_WINOGRAD_OUT];
 }
 
 uint64_t exp_phases_kernel_ns(const struct exp_phases *x)
@@ -126,6 +128,11 @@ enum { AMPLITUDE = 4, SUM_LIMIT = 1 << 24 };
 bool exp_tensors_exact(const struct conv_problem *p)
 {
     return conv_reduction(p) < SUM_LIMIT / (AMPLITUDE * AMPLITUDE);
+}
+
+double exp_tensors_rms(void)
+{
+    return sqrt(AMPLITUDE * (AMPLITUDE + 1) / 3.0);
 }
 
 void exp_tensors_fill(float *x, size_t bytes, uint64_t seed)
@@ -283,6 +290,7 @@ static int plan_case(struct exp_case *c, const struct exp_setup *s, struct exp_w
         c->measured.count[i] = value_none("not counted");
     c->simulated.why = "not replayed yet";
     c->observed.why = "nothing was to be observed";
+    c->why_refused = c->algo->why_not_layer ? c->algo->why_not_layer(s, p) : NULL;
     err = c->algo->plan(s, p, c->tiling, c->algo, &c->plan);
     if (err == -ENOENT)
         return exp_fail(why, err, "%s:%u: layer '%s' with %s: PLAN has no plan of its shape; LAYERS= chooses others",
@@ -496,6 +504,14 @@ static void write_direct(const struct conv_plan *plan, char *text)
              plan->direct.groups);
 }
 
+static void write_winograd(const struct conv_plan *plan, char *text)
+{
+    const size_t m = plan->winograd.kernel->m;
+
+    snprintf(text, EXP_PLAN_TEXT_BYTES, "%s winograd m=%zu block=%zu %s%s", conv_plan_kernel_name(plan), m,
+             plan->winograd.block, conv_plan_windows_name(plan), plan->winograd.packs_filters ? ", filters too" : "");
+}
+
 static void write_outside(const struct conv_plan *plan, char *text)
 {
     snprintf(text, EXP_PLAN_TEXT_BYTES, "plug-in %s %016" PRIx64, plan->plugin.name, plan->plugin.hash);
@@ -504,10 +520,8 @@ static void write_outside(const struct conv_plan *plan, char *text)
 void exp_plan_text(const struct conv_plan *plan, char text[EXP_PLAN_TEXT_BYTES])
 {
     static void (*const writers[])(const struct conv_plan *, char *) = {
-        [CONV_SCONV] = write_sconv,
-        [CONV_GEMM] = write_gemm,
-        [CONV_DIRECT] = write_direct,
-        [CONV_PLUGIN] = write_outside,
+        [CONV_SCONV] = write_sconv,       [CONV_GEMM] = write_gemm,      [CONV_DIRECT] = write_direct,
+        [CONV_WINOGRAD] = write_winograd, [CONV_PLUGIN] = write_outside,
     };
 
     assert(plan && (size_t)plan->algorithm < sizeof writers / sizeof *writers);

@@ -32,9 +32,10 @@ struct exp_phases {
     const char *why;   /* NULL: known; else the reason why the times are missing, owned as exp_measured.why */
 };
 
-uint64_t exp_phases_packing_ns(const struct exp_phases *x); /* windows, filters, OpenBLAS's copies of the matrix */
-uint64_t exp_phases_kernel_ns(const struct exp_phases *x);  /* micro-kernels and direct kernels */
-uint64_t exp_phases_other_ns(const struct exp_phases *x);   /* without im2col, packing and kernels */
+uint64_t
+exp_phases_packing_ns(const struct exp_phases *x); /* windows, filters, OpenBLAS's copies of the matrix, transforms */
+uint64_t exp_phases_kernel_ns(const struct exp_phases *x); /* micro-kernels and direct kernels */
+uint64_t exp_phases_other_ns(const struct exp_phases *x);  /* without im2col, packing and kernels */
 
 /* Runs a plan's nest. Returns the nest's result. */
 int exp_phases_run(const struct conv_plan *plan, const struct conv_binding *bind, uint64_t (*now_ns)(void),
@@ -77,6 +78,9 @@ void exp_tensors_fill(float *x, size_t bytes, uint64_t seed);
 
 /* The seeds of exp_tensors_init. */
 enum { EXP_TENSORS_INPUT_SEED = 1, EXP_TENSORS_FILTER_SEED = 2 };
+
+/* The root mean square of the values, which are evenly distributed around 0. */
+double exp_tensors_rms(void);
 
 /* Tells whether every partial sum of tensors that exp_tensors_fill has filled is an integer below 2^24. */
 bool exp_tensors_exact(const struct conv_problem *p);

@@ -481,12 +481,20 @@ static int replay_through(struct exp_case *c, struct simulations *s, const struc
     return 0;
 }
 
+/* Says why a case is not replayed, or NULL; a plug-in says so when it runs. */
+static const char *why_not(const struct exp_setup *s, const struct exp_case *c)
+{
+    const char *why = c->algo->why_not_replay(s);
+
+    return why || !c->algo->why_not_layer ? why : c->why_refused;
+}
+
 /* Tells whether a case is replayed: no twin of another case, unless layers follow one another. */
 static bool is_replayed(const struct exp_experiment *e, enum exp_cache_state cache, size_t index)
 {
     const struct exp_case *c = &e->cases[index];
 
-    return (c->same_as == index || cache == EXP_NETWORK) && !c->algo->why_not_replay(e->setup);
+    return (c->same_as == index || cache == EXP_NETWORK) && !why_not(e->setup, c);
 }
 
 double exp_replay_seconds(const struct exp_experiment *e, enum exp_cache_state cache, unsigned n_threads, size_t layer)
@@ -536,7 +544,7 @@ static int replay_alone(const struct replaying *r, struct exp_experiment *e, siz
     struct simulations s;
     int err;
 
-    c->simulated.why = c->alone.why = c->algo->why_not_replay(e->setup);
+    c->simulated.why = c->alone.why = why_not(e->setup, c);
     if (!is_replayed(e, r->batch->cache, index))
         return 0;
     err = simulations_new(&s, r);
@@ -581,7 +589,7 @@ static int replay_network(const struct replaying *r, struct exp_experiment *e, s
         struct exp_case *c = &e->cases[l * e->n_algos + algo];
         struct conv_binding bind = network_binding(c, l, previous, output);
 
-        c->simulated.why = c->alone.why = c->algo->why_not_replay(r->setup);
+        c->simulated.why = c->alone.why = why_not(r->setup, c);
         if (c->simulated.why)
             continue;
         begin(r, c, &s.reporter);

@@ -70,6 +70,8 @@ static double bound_of(const struct exp_case *c, struct plane *x, size_t w, doub
 {
     const struct conv_problem *p = &c->layer->problem;
 
+    if (c->plan.algorithm == CONV_WINOGRAD)
+        return conv_winograd_likely_error(c->plan.winograd.kernel->m, p->c, exp_tensors_rms(), exp_tensors_rms());
     if (!exp_tensors_exact(p))
         return conv_error_bound(conv_reduction(p), x->magnitude[w]);
     if (!c->algo->plugin || got == rint(got))
@@ -127,6 +129,12 @@ static int run_case(const struct exp_experiment *e, struct exp_case *c, struct e
     return 0;
 }
 
+/* Tells whether the algorithm does not compute the layer. */
+static bool is_outside(const struct exp_case *c)
+{
+    return c->algo->why_not_layer && c->why_refused;
+}
+
 /* Runs every algorithm of a layer that runs here; the remaining tensors stay empty. */
 static int run_layer(const struct verify_all *all, struct exp_case *first, struct exp_tensors *tensors)
 {
@@ -134,7 +142,8 @@ static int run_layer(const struct verify_all *all, struct exp_case *first, struc
     int err = 0;
 
     for (size_t a = 0; a < e->n_algos && !err; a++) {
-        if (exp_algo_why_not_run(first[a].algo, e->setup) || (all->plugins_only && !first[a].algo->plugin))
+        if (exp_algo_why_not_run(first[a].algo, e->setup) || is_outside(&first[a]) ||
+            (all->plugins_only && !first[a].algo->plugin))
             continue;
         err = run_case(e, &first[a], &tensors[a]);
     }

@@ -1,0 +1,33 @@
+/*
+ * Plans Winograd's convolution: which micro-kernel, which tile, how many tiles in a block.
+ *
+ *   micro-kernel   of an instruction set: the micro-kernel with the fewest issue slots for the products, edges included
+ *                  (conv_ukr_slots on the tiles as windows)
+ *
+ *   tile           m = 4 or m = 2, whichever takes fewer slots in all: products, or the time in which the filters'
+ *                  panels arrive, whichever is more; and the transforms. F(4x4) has the fewer products, 36 for 16
+ *                  outputs in place of 16 for 4, but four times the filters of a direct convolution, in place of 16/9
+ *
+ *   block          a tile's panels and products are 4 e^2 (channels + filters) bytes. As many tiles as half of L2 holds;
+ *                  the other half is for the filters of a product, which each tile of windows reads again. Where so few
+ *                  tiles fit that all filters would pass by for each tile of windows or two, as many as a quarter of the
+ *                  last level holds: panels are written and read once, but filters are read once for a block
+ */
+#ifndef KERNELS_PLAN_WINOGRAD_H
+#define KERNELS_PLAN_WINOGRAD_H
+
+#include "kernels/plan/plan.h"
+
+/* All zero: the best for this computer, filters transformed ahead. */
+struct conv_winograd_options {
+    const struct conv_ukr *ukr; /* of the instruction set to choose from; NULL: the widest here */
+    bool keeps_ukr;             /* no choice: ukr, which conv_winograd_takes_ukr */
+    size_t m;                   /* 2 or 4; 0: chosen */
+    bool packs_filters;         /* at run time */
+};
+
+/* Plans a shape that Winograd takes (conv_winograd_why_not). Returns 0 or -EOVERFLOW. */
+int conv_plan_winograd_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
+                             const struct conv_winograd_options *o);
+
+#endif

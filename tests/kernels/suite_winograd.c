@@ -1,0 +1,255 @@
+/* Winograd's convolution: results within derived bounds, every point once, choices, and what the layout holds. */
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/backend/backend.h"
+#include "kernels/plan/plan_winograd.h"
+#include "kernels/ukr/dispatch.h"
+#include "kernels/ukr/winograd.h"
+#include "tests/kernels/kcheck.h"
+#include "tests/rng.h"
+#include "tests/suites.h"
+
+/* A random shape that Winograd takes: 3x3, odd sizes, ragged tiles, any padding, batches. */
+static struct conv_problem random_shape(void)
+{
+    for (;;) {
+        struct conv_problem p = kcheck_random_problem();
+        char why[128];
+
+        p.r = p.s = 3;
+        p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
+        p.pad_top = rng_below(4);
+        p.pad_left = rng_below(4);
+        p.pad_bottom = rng_below(4);
+        p.pad_right = rng_below(4);
+        if (rng_below(4) == 0)
+            p.w = (size_t)rng_range(1, 90);
+        if (!conv_problem_finish(&p, SIM_WHY(why)))
+            return p;
+    }
+}
+
+static struct conv_plan plan_of(const struct conv_problem *p, const struct conv_ukr *u, size_t m)
+{
+    struct conv_plan plan;
+
+    CU_ASSERT_FATAL(!conv_winograd_why_not(p));
+    CU_ASSERT_FATAL(conv_plan_winograd(&plan, p, u, m, (size_t)rng_range(1, 120), rng_below(4) == 0) == 0);
+    return plan;
+}
+
+/* As kcheck_run, which packs filters before; a plan that transforms filters at run time does so in the run. */
+static void check_plan(const struct conv_plan *plan)
+{
+    struct conv_mismatch where;
+    struct kcheck k;
+    int err;
+
+    CU_ASSERT_FATAL(kcheck_init(&k, &plan->problem, rng_below(2)) == 0);
+    err = kcheck_run(&k, plan, &where);
+    test_check(err == 0, "%s, %s %s: error %d at output %zu: got %.9g, want %.9g +- %.3g", plan->winograd.kernel->name,
+               conv_plan_kernel_name(plan), kcheck_describe(&plan->problem), err, where.index, where.got, where.want,
+               where.bound);
+    kcheck_release(&k);
+}
+
+static void winograd_equals_naive(void)
+{
+    for (unsigned round = 0; round < test_rounds(60); round++) {
+        const struct conv_problem p = random_shape();
+
+        for (size_t i = 0; i < conv_ukr_count(); i++) {
+            const struct conv_ukr *u = conv_ukr_at(i);
+
+            for (size_t m = 2; m <= 4 && conv_winograd_takes_ukr(u) && conv_ukr_runs(u); m += 2) {
+                const struct conv_plan plan = plan_of(&p, u, m);
+
+                check_plan(&plan);
+            }
+        }
+    }
+}
+
+/* Counts how often each point of a product is computed: tiles, filters, channels. */
+struct visitor {
+    struct conv_backend base;
+    const struct conv_plan *plan;
+    unsigned char *points, *outputs;
+    size_t n_tiles, n_wrong;
+};
+
+static int visit(struct conv_backend *self, const struct conv_step *s)
+{
+    struct visitor *v = (struct visitor *)self;
+    const struct conv_plan *plan = v->plan;
+    const struct conv_problem *p = &plan->problem;
+    const size_t product = s->out_panel / plan->winograd.out_step;
+
+    v->n_wrong += s->win0 + s->n_win > v->n_tiles || s->f0 + s->n_f > p->k || s->k0 + s->n_k > p->c;
+    if (v->n_wrong)
+        return 0;
+    if (s->kind == CONV_STEP_UKR) {
+        v->n_wrong += s->in_panel / plan->winograd.in_step != product || s->accumulate ||
+                      s->f_panel / plan->winograd.filter_step != product;
+        for (size_t i = 0; i < s->n_win * s->n_f; i++)
+            v->points[((s->image * conv_winograd_products(plan->winograd.kernel) + product) * v->n_tiles + s->win0 +
+                       i % s->n_win) *
+                          p->k +
+                      s->f0 + i / s->n_win] += s->n_k == p->c;
+    }
+    if (s->kind == CONV_STEP_WINOGRAD_OUT) {
+        for (size_t t = 0; t < s->n_win; t++)
+            v->outputs[s->image * v->n_tiles + s->win0 + t] += s->f0 == 0 && s->n_f == p->k;
+    }
+    return 0;
+}
+
+static void check_visits(const struct conv_plan *plan)
+{
+    const struct conv_plan_winograd *w = &plan->winograd;
+    struct visitor v = { .base.step = visit, .plan = plan, .n_tiles = w->tile_rows * w->tile_columns };
+    const size_t n_outputs = plan->problem.n * v.n_tiles;
+    const size_t n_points = n_outputs * conv_winograd_products(w->kernel) * plan->problem.k;
+    size_t n_wrong = 0;
+
+    v.points = calloc(n_points + n_outputs, 1);
+    CU_ASSERT_FATAL(v.points != NULL);
+    v.outputs = v.points + n_points;
+    CU_ASSERT(conv_nest_run(plan, &v.base) == 0);
+    for (size_t i = 0; i < n_points + n_outputs; i++)
+        n_wrong += v.points[i] != 1;
+    test_check(!n_wrong && !v.n_wrong, "%s: %zu of %zu points not once, %zu steps out of bounds",
+               kcheck_describe(&plan->problem), n_wrong, n_points + n_outputs, v.n_wrong);
+    free(v.points);
+}
+
+static void winograd_visits_every_point_once(void)
+{
+    for (unsigned i = 0; i < test_rounds(100); i++) {
+        const struct conv_problem p = random_shape();
+        const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
+        struct conv_plan plan;
+
+        if (!conv_winograd_takes_ukr(u))
+            continue;
+        plan = plan_of(&p, u, rng_below(2) ? 2 : 4);
+        check_visits(&plan);
+    }
+}
+
+/* ---- replay ---- */
+
+struct bounds {
+    struct sim_sink sink;
+    const struct conv_plan *plan;
+    size_t n_wrong;
+    uint64_t loads[CONV_N_TENSORS], stores[CONV_N_TENSORS]; /* bytes */
+};
+
+static void take(void *ctx, const struct sim_access *a)
+{
+    struct bounds *b = ctx;
+    const uint64_t start = CONV_REPLAY_BASE + b->plan->layout.offset[a->tag];
+
+    b->n_wrong += a->addr < start || a->addr + a->bytes > start + b->plan->layout.bytes[a->tag];
+    *(a->kind == SIM_LOAD ? &b->loads[a->tag] : &b->stores[a->tag]) += a->bytes;
+}
+
+/* All accesses lie in their tensors, every output is stored once, and every panel of tiles is written once. */
+static void replayed_accesses_lie_in_their_tensors(void)
+{
+    for (unsigned i = 0; i < test_rounds(30); i++) {
+        const struct conv_problem p = random_shape();
+        const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
+        struct sim_expander expander;
+        struct conv_replay replay;
+        struct bounds b = { 0 };
+        struct conv_plan plan;
+
+        if (!conv_winograd_takes_ukr(u))
+            continue;
+        plan = plan_of(&p, u, rng_below(2) ? 2 : 4);
+        b.plan = &plan;
+        sim_expander_init(&expander, take, &b);
+        conv_replay_init(&replay, &plan, &expander.sink);
+        CU_ASSERT(conv_nest_pack_filters(&plan, &replay.base) == 0);
+        CU_ASSERT(conv_nest_run(&plan, &replay.base) == 0);
+        test_check(!b.n_wrong, "%s: %zu accesses outside", kcheck_describe(&p), b.n_wrong);
+        CU_ASSERT(b.stores[CONV_OUTPUT] == plan.layout.bytes[CONV_OUTPUT]);
+        CU_ASSERT(b.stores[CONV_PACKED_FILTER] == plan.layout.bytes[CONV_PACKED_FILTER]);
+        CU_ASSERT(b.loads[CONV_OUTPUT] == 0 && b.stores[CONV_INPUT] == 0 && b.loads[CONV_IM2COL] > 0);
+    }
+}
+
+/* ---- by hand ---- */
+
+static void norms_are_those_worked_out_by_hand(void)
+{
+    CU_ASSERT_DOUBLE_EQUAL(conv_winograd_norm(2), 8, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(conv_winograd_norm(4), 48, 1e-9);
+    CU_ASSERT(conv_winograd_roundings(2, 1) == 9 && conv_winograd_roundings(4, 64) == 82);
+}
+
+static void other_shapes_are_refused_in_a_line(void)
+{
+    static const struct conv_problem same = { .n = 1,
+                                              .c = 4,
+                                              .h = 8,
+                                              .w = 8,
+                                              .k = 4,
+                                              .r = 3,
+                                              .s = 3,
+                                              .stride_h = 1,
+                                              .stride_w = 1,
+                                              .dilation_h = 1,
+                                              .dilation_w = 1,
+                                              .groups = 1 };
+    struct conv_problem p = same;
+
+    CU_ASSERT(!conv_winograd_why_not(&p));
+    p.r = 1;
+    CU_ASSERT(strstr(conv_winograd_why_not(&p), "3x3") != NULL);
+    p = same;
+    p.stride_w = 2;
+    CU_ASSERT(strstr(conv_winograd_why_not(&p), "stride 1") != NULL);
+    p = same;
+    p.dilation_h = 2;
+    CU_ASSERT(strstr(conv_winograd_why_not(&p), "dilation") != NULL);
+    p = same;
+    p.groups = 2;
+    CU_ASSERT(strstr(conv_winograd_why_not(&p), "group") != NULL);
+}
+
+/* The choice runs, whatever the caches; the m that is asked for is kept. */
+static void choices_run(void)
+{
+    for (unsigned i = 0; i < test_rounds(60); i++) {
+        const struct conv_problem p = random_shape();
+        const struct csa_caches caches = { .l1_bytes = 1000,
+                                           .l2_bytes = (double)rng_range(2048, 400000),
+                                           .l3_bytes = (double)rng_range(4096, 2000000),
+                                           .line_bytes = 64 };
+        const struct conv_winograd_options o = { .m = rng_below(3) * 2 };
+        struct conv_plan plan;
+
+        CU_ASSERT_FATAL(conv_plan_winograd_tuned(&plan, &p, &caches, &o) == 0);
+        CU_ASSERT(!o.m || plan.winograd.kernel->m == o.m);
+        CU_ASSERT(conv_plan_runs(&plan) && plan.winograd.block % plan.ukr->n_win == 0);
+        check_plan(&plan);
+    }
+}
+
+static const struct test_case cases[] = {
+    { "Winograd equals plain loops within its bound", winograd_equals_naive },
+    { "Winograd computes every point once", winograd_visits_every_point_once },
+    { "replayed accesses lie in their tensors", replayed_accesses_lie_in_their_tensors },
+    { "norms are those worked out by hand", norms_are_those_worked_out_by_hand },
+    { "other shapes are refused in a line", other_shapes_are_refused_in_a_line },
+    { "chosen plans run", choices_run },
+    { NULL, NULL },
+};
+
+const struct test_suite suite_winograd = { "winograd", cases };
