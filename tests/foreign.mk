@@ -57,12 +57,12 @@ power10_ukr := f32_16x8__mma
 aarch64_ukr := f32_16x24__ref
 # POWER10 has kernels of its own. Readers of files, stores, counters and clocks are tested on Arm.
 power10_suites = $(filter-out polydl%,$(cpu_suites))
-aarch64_suites := cpu kernels nest share emit sconv sconv_errors sconv_plans record exp_replay exp_measure store tasks \
+aarch64_suites := cpu kernels winograd nest share emit sconv sconv_errors sconv_plans record exp_replay exp_measure store tasks \
                   plan_json sim_cache sim_bursts sim_plain sim_trace sim_machine counters_run watchpoints host \
                   counters_proof timing onnx onnx_shapes network network_steps
 power10_parts := results names guests observed
 # A POWER9 has no matrix engine: replays and runs must not need a matrix engine.
-power9_suites := cpu kernels nest emit share sconv sconv_errors sconv_plans
+power9_suites := cpu kernels winograd nest emit share sconv sconv_errors sconv_plans
 power10_needs = guest-ppc64le $(BUILD)/tests
 power10_more = $(call suite_jobs,power9-,$(power9_suites),qemu-ppc64le -cpu power9 -L $(abspath $(power10_root)) $(power10_build)/tests) \
     $(call suite_jobs,power10-on-this-,observe observe_stack,OBSERVER=$(OBSERVER) GUEST_ppc64le=$(GUEST_ppc64le) $(BUILD)/tests)

@@ -183,8 +183,9 @@ static int add_plan(struct conv_layer_plans *list, const struct exp_case *c, con
     int err = 0;
 
     if (c->plan.algorithm != CONV_SCONV)
-        return exp_fail(why, -EINVAL, "layer '%s' with %s: %s is no SConv and has no tiles; ALGO=sconv has",
-                        c->layer->name, c->algo->name, conv_plan_kernel_name(&c->plan));
+        return exp_fail(why, -EINVAL, "layer '%s' with %s: %s%s is no SConv and has no tiles; ALGO=sconv has",
+                        c->layer->name, c->algo->name, c->plan.algorithm == CONV_WINOGRAD ? "Winograd on " : "",
+                        conv_plan_kernel_name(&c->plan));
     if (*set)
         err = exp_emit_set(&n, set, &setup->openblas_ukr.ukr, why);
     if (err)

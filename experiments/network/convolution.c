@@ -16,7 +16,9 @@
 
 enum conv_tensor net_filter_tensor(const struct conv_plan *plan)
 {
-    return plan->algorithm == CONV_SCONV && !conv_plan_packs_filters(plan) ? CONV_PACKED_FILTER : CONV_FILTER;
+    const bool is_packed = plan->algorithm == CONV_SCONV || plan->algorithm == CONV_WINOGRAD;
+
+    return is_packed && !conv_plan_packs_filters(plan) ? CONV_PACKED_FILTER : CONV_FILTER;
 }
 
 /* Threads share the nest of every other plan; run_base shares out OpenBLAS's product. */

@@ -245,10 +245,10 @@ static int observe_case(void *ctx, size_t index, size_t thread, const struct exp
         .core = s->emulator.core,
         .limit_s = LIMIT_S,
     };
-    int err = exp_guest_run(&run, seen, &why);
+    int err = c->why_refused ? 0 : exp_guest_run(&run, seen, &why);
 
     (void)thread;
-    if (!err) {
+    if (!err && !c->why_refused) {
         exp_stack_measure_work(sample, c);
         exp_stack_take_seen(sample, seen);
     }

@@ -1,6 +1,8 @@
 #include "kernels/backend/fused.h"
 
+#include "kernels/backend/resolve.h"
 #include "kernels/shape/sizes.h"
+#include "kernels/ukr/winograd_tile.h"
 
 /* Tiles of a run that are finished together: few enough to be in L1, enough to pay for preparing a run. */
 enum { FUSED_TILES = 16 };
@@ -108,9 +110,28 @@ static void replay(struct conv_fused *self, const struct conv_epilogue_args *a)
     conv_epilogue_emit(self->kernel, a, self->sink);
 }
 
+/* Winograd's micro-kernel steps compute products, not outputs. */
 static bool is_last(const struct conv_fused *f, const struct conv_step *s)
 {
-    return conv_step_computes(s) && s->k0 + s->n_k == f->reduction;
+    return f->plan->algorithm != CONV_WINOGRAD && conv_step_computes(s) && s->k0 + s->n_k == f->reduction;
+}
+
+/* Finishes the outputs of Winograd's tiles, row by row of each run of neighbours. */
+static void finish_tiles(struct conv_fused *f, const struct conv_step *s)
+{
+    const struct conv_winograd_args a = conv_resolve_winograd_out(f->plan, &(struct conv_binding){ { 0 } }, s);
+    struct conv_winograd_segment segment[CONV_MAX_WIN];
+    const size_t n = conv_winograd_cut(&a, f->plan->winograd.kernel->m, segment);
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t row = 0; row < segment[i].n_rows; row++) {
+            struct conv_run r = { .step = *s, .n = 1 };
+
+            r.step.win0 = (segment[i].row + row) * f->plan->problem.q + segment[i].column;
+            r.step.n_win = segment[i].n_columns;
+            finish(f, &r);
+        }
+    }
 }
 
 static int step(struct conv_backend *self, const struct conv_step *s)
@@ -118,6 +139,8 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     struct conv_fused *f = (struct conv_fused *)self;
     int err = f->inner->step(f->inner, s);
 
+    if (!err && s->kind == CONV_STEP_WINOGRAD_OUT)
+        finish_tiles(f, s);
     if (!err && is_last(f, s))
         finish(f, &(struct conv_run){ .step = *s, .n = 1 });
     return err;

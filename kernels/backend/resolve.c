@@ -230,6 +230,7 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
 
     assert(s->n_k >= 1 && s->n_win >= 1 && s->n_f >= 1);
     if (p->algorithm == CONV_WINOGRAD) {
+        a.is_product = true;
         a.out = element(b, CONV_IM2COL, s->out_panel);
         a.ld_out = round_up(p->ukr->n_win, p->winograd.kernel->lanes);
     }

@@ -21,6 +21,8 @@ struct emitter {
 
 const char *conv_program_why_not(const struct conv_plan *plan)
 {
+    if (plan->algorithm == CONV_WINOGRAD)
+        return "it is Winograd's";
     if (plan->algorithm != CONV_SCONV)
         return "it is no SConv";
     if (!conv_emitted_lanes(plan->ukr))

@@ -81,7 +81,7 @@ struct sconv_team; /* threads that stay between runs */
  * Describes the caches: of this computer (path NULL), or from a machine file (sconv(3)). Asking the computer takes
  * milliseconds, so share a machine among plans. Returns 0; -ENOMEM; -errno of opening the file; -EINVAL for its
  * content, with one line in why (may be NULL if why_bytes is 0). On a computer with AVX-512 it times for a fifth of a
- * millisecond how many vector instructions a cycle starts. SCONV_TUNE and SCONV_WISDOM (below) are read here. Where the
+ * millisecond how many vector instructions a cycle starts. SCONV_TUNE, SCONV_WISDOM and SCONV_WINOGRAD (below) are read here. Where the
  * computer does not tell its caches, typical sizes are assumed, and sconv_plan_describe says so. libhwloc, which is
  * asked, may crash when memory runs out: a program that must survive gives a path, and the machine to every plan.
  * Nothing else of the library calls libhwloc.
@@ -108,6 +108,12 @@ SCONV_API int sconv_wisdom_export(const struct sconv_machine *machine, const cha
 SCONV_API void sconv_wisdom_forget(struct sconv_machine *machine); /* NULL is fine */
 
 /*
+ * Winograd: with SCONV_WINOGRAD=yes in the environment, plans of 3x3 convolutions without strides, dilation and groups
+ * compute F(4x4, 3x3) or F(2x2, 3x3) where a model finds Winograd faster. Outputs then have larger errors: some 4 to 8
+ * times the errors of plain loops in float. A NaN or an infinity of src spreads to all outputs of a tile of 4x4 or 2x2
+ * whose 6x6 or 4x4 elements hold the value, and infinities become NaN. Weights that are not finite, and numbers near
+ * the largest float, do likewise. Without the word, or with no, Winograd is never taken. Wisdom does not know Winograd.
+ *
  * Plans and packs. machine NULL: this computer; options NULL: none, one thread. weights and options may go away
  * afterwards. Returns 0, or
  *   -EINVAL     a NULL plan, shape or weights; weights or bias not aligned to a float; a size, stride, dilation or
@@ -144,7 +150,7 @@ SCONV_API size_t sconv_plan_describe(const struct sconv_plan *plan, char *text, 
  * The keys are those of sconv(3): shape, machine, micro-kernel, tiling, options, layouts of packed tensors, costs.
  * machine NULL: this computer. text is terminated, and *length (may be NULL) its length. If text_bytes is too small,
  * the result is -ENOBUFS, an empty text, and the needed *length: text may be NULL if text_bytes is 0. Also returns as
- * sconv_plan_create does, and -ENOTSUP for SCONV_TUNED if tuned SConv takes a direct kernel, which has no tiles.
+ * sconv_plan_create does, and -ENOTSUP for SCONV_TUNED if tuned SConv takes a direct kernel or Winograd, which have no such tiles.
  */
 enum sconv_planner {
     SCONV_PAPER, /* the paper's micro-kernel, of the widest vectors of this CPU, and its equations */

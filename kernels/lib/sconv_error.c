@@ -10,7 +10,8 @@ const char *sconv_strerror(int err)
         const char *text;
     } known[] = {
         { 0, "success" },
-        { -EINVAL, "an argument, a file's content, or the environment (CONV_CPU, SCONV_TUNE) is invalid" },
+        { -EINVAL,
+          "an argument, a file's content, or the environment (CONV_CPU, SCONV_TUNE, SCONV_WINOGRAD) is invalid" },
         { -EOVERFLOW, "the convolution exceeds the address space" },
         { -ENOBUFS, "the workspace, or the room for a text, is too small" },
         { -ENOTSUP, "a direct convolution has no tiles" },

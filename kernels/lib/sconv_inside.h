@@ -19,6 +19,7 @@ enum { CONV_WORKSPACE_ALIGN = 64 };
 struct sconv_machine {
     struct sim_machine m;
     bool is_assumed, measures; /* the caches are not known; plans are found by timing */
+    bool allows_winograd;      /* SCONV_WINOGRAD=yes */
     struct conv_wisdom *wisdom;
 };
 
@@ -29,7 +30,8 @@ struct sconv_plan {
     enum conv_activation activation;
     unsigned n_threads;
     enum conv_share_axis axis;
-    size_t thread_bytes, workspace_bytes; /* of each thread's packed windows; of all threads', with room to align */
+    size_t packed_bytes, thread_bytes; /* of a thread's packed windows; and of Winograd's products behind */
+    size_t workspace_bytes;            /* of all threads', with room to align */
 };
 
 /* Reads a shape. Returns 0, -EINVAL or -EOVERFLOW with a reason, also where CONV_CPU is no CPU. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/ukr/ports.h"
 #include "kernels/wisdom/wisdom.h"
@@ -42,6 +43,17 @@ static int describe_machine(struct sconv_machine *m, const char *path, struct si
     return 0;
 }
 
+/* Winograd rounds more often than plain loops: only the user can allow the errors. */
+static int read_winograd(struct sconv_machine *m, struct sim_why why)
+{
+    const char *word = getenv("SCONV_WINOGRAD");
+
+    m->allows_winograd = word && !strcmp(word, "yes");
+    if (m->allows_winograd || !word || !*word || !strcmp(word, "no"))
+        return 0;
+    return sim_fail(why, -EINVAL, "SCONV_WINOGRAD is '%s', must be yes or no", word);
+}
+
 int sconv_machine_create(struct sconv_machine **machine, const char *path, char *why, size_t why_bytes)
 {
     const struct sim_why reason = { why, why_bytes };
@@ -55,6 +67,8 @@ int sconv_machine_create(struct sconv_machine **machine, const char *path, char 
     if (!m)
         return -ENOMEM;
     err = describe_machine(m, path, reason);
+    if (!err)
+        err = read_winograd(m, reason);
     if (!err)
         err = conv_wisdom_start(&m->wisdom, NULL, NULL, &m->measures, reason);
     if (err)

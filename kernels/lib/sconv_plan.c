@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "kernels/backend/backend.h"
+#include "kernels/plan/plan_winograd.h"
+#include "kernels/shape/sizes.h"
 #include "kernels/wisdom/wisdom.h"
 
 enum { PACKED_ALIGN = 4096 };
@@ -14,16 +16,21 @@ enum { PACKED_ALIGN = 4096 };
 int conv_choose_plan(struct conv_plan *plan, const struct conv_problem *p, const struct sconv_machine *machine)
 {
     const struct csa_caches caches = csa_caches_of(&machine->m, csa_default_share);
+    const struct conv_winograd_options winograd = { .ukr = NULL };
 
+    if (machine->allows_winograd && conv_winograd_pays(p, &caches))
+        return conv_plan_winograd_tuned(plan, p, &caches, &winograd);
     return conv_plan_measured(plan, p, &caches, &(struct conv_tune_options){ .ukr = NULL }, machine->wisdom,
                               machine->measures);
 }
 
 static int size_workspace(struct sconv_plan *plan, struct sim_why why)
 {
-    size_t bytes = plan->plan.layout.bytes[CONV_PACKED_INPUT] + CONV_WORKSPACE_ALIGN - 1; /* far below SIZE_MAX */
+    const struct conv_layout *l = &plan->plan.layout; /* far below SIZE_MAX */
+    size_t bytes;
 
-    plan->thread_bytes = bytes / CONV_WORKSPACE_ALIGN * CONV_WORKSPACE_ALIGN;
+    plan->packed_bytes = round_up(l->bytes[CONV_PACKED_INPUT], CONV_WORKSPACE_ALIGN);
+    plan->thread_bytes = plan->packed_bytes + round_up(l->bytes[CONV_IM2COL], CONV_WORKSPACE_ALIGN);
     if (__builtin_mul_overflow(plan->thread_bytes, plan->n_threads, &bytes) ||
         __builtin_add_overflow(bytes, CONV_WORKSPACE_ALIGN, &plan->workspace_bytes) ||
         plan->workspace_bytes > PTRDIFF_MAX)

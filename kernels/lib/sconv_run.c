@@ -32,6 +32,7 @@ static void run_part(void *ctx, unsigned number)
     struct conv_share share;
 
     bind.addr[CONV_PACKED_INPUT] += number * plan->thread_bytes;
+    bind.addr[CONV_IM2COL] = bind.addr[CONV_PACKED_INPUT] + plan->packed_bytes;
     conv_exec_init(&exec, &plan->plan, &bind);
     conv_fused_init(&fused, &exec.base, &plan->plan, &after, NULL);
     conv_fused_gather(&fused);

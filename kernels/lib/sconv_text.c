@@ -20,6 +20,9 @@ static int describe_cut(const struct conv_plan *p, char *text, size_t bytes)
     if (p->algorithm == CONV_DIRECT)
         return snprintf(text, bytes, "schedule=direct ukr=%s rows=%zu groups=%zu windows=in_place",
                         conv_plan_kernel_name(p), p->direct.rows, p->direct.groups);
+    if (p->algorithm == CONV_WINOGRAD)
+        return snprintf(text, bytes, "schedule=winograd ukr=%s m=%zu block=%zu windows=transformed",
+                        conv_plan_kernel_name(p), p->winograd.kernel->m, p->winograd.block);
     return snprintf(text, bytes,
                     "schedule=%s ukr=%s nc=%zu k2=%zu k3=%zu channel_sets=%zu in_tiles=%zu f_tiles=%zu windows=%s",
                     csa_schedule_name(t->schedule), conv_plan_kernel_name(p), t->n_c, t->k2, t->k3, t->channel_sets,

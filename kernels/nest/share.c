@@ -36,33 +36,54 @@ static size_t all_planes(const struct conv_plan *plan)
     return ceil_div(plan->problem.n, images_of_step(plan)) * n_planes(plan);
 }
 
+/* Returns the windows of an image; Winograd's are tiles. */
+static size_t n_windows(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_WINOGRAD ? plan->winograd.tile_rows * plan->winograd.tile_columns
+                                            : conv_windows(&plan->problem);
+}
+
+/* Returns the windows of a step that no other step may share, of plans without SConv's tiles. */
+static size_t step_windows(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_WINOGRAD ? plan->winograd.block : plan->direct.rows * plan->problem.q;
+}
+
+/* Returns the filters of a step that no other step may share; a block of Winograd's has all filters. */
+static size_t step_filters(const struct conv_plan *plan)
+{
+    return plan->algorithm == CONV_WINOGRAD ? plan->group_filters
+           : plan->algorithm == CONV_DIRECT ? plan->direct.filters
+                                            : plan->ukr->n_f;
+}
+
 /* Returns the number of units of an axis. */
 static size_t n_units(const struct conv_plan *plan, enum conv_share_axis axis)
 {
-    bool is_direct = plan->algorithm == CONV_DIRECT;
+    bool is_sconv = plan->algorithm == CONV_SCONV;
 
     switch (axis) {
     case CONV_SHARE_PLANES:
         return all_planes(plan);
     case CONV_SHARE_WINDOWS:
-        return is_direct ? ceil_div(plan->problem.p, plan->direct.rows) : plan->sconv.tiling.in_tiles;
+        return is_sconv ? plan->sconv.tiling.in_tiles : ceil_div(n_windows(plan), step_windows(plan));
     default:
-        return is_direct ? ceil_div(plan->group_filters, plan->direct.filters) : plan->sconv.tiling.f_tiles;
+        return is_sconv ? plan->sconv.tiling.f_tiles : ceil_div(plan->group_filters, step_filters(plan));
     }
 }
 
 /* The plane, window or filter that a unit starts with; of the unit past the last, the end of the axis. */
 static size_t unit_start(const struct conv_plan *plan, enum conv_share_axis axis, size_t unit)
 {
-    bool is_direct = plan->algorithm == CONV_DIRECT;
+    bool is_sconv = plan->algorithm == CONV_SCONV;
 
     switch (axis) {
     case CONV_SHARE_PLANES:
         return unit;
     case CONV_SHARE_WINDOWS:
-        return is_direct ? unit * plan->direct.rows * plan->problem.q : conv_plan_tile_start(plan, unit);
+        return is_sconv ? conv_plan_tile_start(plan, unit) : unit * step_windows(plan);
     default:
-        return unit * (is_direct ? plan->direct.filters : plan->ukr->n_f);
+        return unit * step_filters(plan);
     }
 }
 
@@ -72,7 +93,7 @@ static size_t length(const struct conv_plan *plan, enum conv_share_axis axis)
     case CONV_SHARE_PLANES:
         return all_planes(plan);
     case CONV_SHARE_WINDOWS:
-        return conv_windows(&plan->problem);
+        return n_windows(plan);
     default:
         return plan->group_filters;
     }

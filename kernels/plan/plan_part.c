@@ -27,6 +27,8 @@ bool conv_part_halve(struct conv_part *part, const struct conv_plan *whole)
         return false;
     if (part->images > 1)
         part->images = ceil_div(part->images, 2);
+    else if (whole->algorithm == CONV_WINOGRAD)
+        return false;
     else if (has_rows && (windows >= part->filters || !has_filters))
         part->rows = ceil_div(part->rows, 2);
     else if (has_filters)
@@ -85,6 +87,8 @@ int conv_plan_part(struct conv_plan *plan, const struct conv_plan *whole, const 
     }
     if (whole->algorithm == CONV_SCONV)
         cut_sconv(plan, part);
+    if (whole->algorithm == CONV_WINOGRAD)
+        plan->problem.n = plan->view.n = part->images;
     return 0;
 }
 

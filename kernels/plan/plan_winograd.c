@@ -45,14 +45,21 @@ static double tile_bytes(const struct conv_problem *p, size_t m)
     return (double)((m + 2) * (m + 2) * (p->c + p->k) * sizeof(float));
 }
 
+/* Bytes of the filters' panels. */
+static double filter_bytes(const struct conv_problem *p, size_t m)
+{
+    return (double)((m + 2) * (m + 2) * sizeof(float)) * (double)p->c * (double)p->k;
+}
+
 static size_t choose_block(const struct conv_problem *p, const struct csa_caches *caches, size_t m,
                            const struct conv_ukr *u)
 {
-    const double near = caches->l2_bytes / 2 / tile_bytes(p, m), far = caches->l3_bytes / 4 / tile_bytes(p, m);
-    const double n = (double)u->n_win, chosen = near >= 2 * n ? near : fmax(far, 2 * n);
     const size_t all = ceil_div(p->p, m) * ceil_div(p->q, m);
+    const double most = fmax(caches->l3_bytes / 4 / tile_bytes(p, m), (double)u->n_win);
 
-    return chosen >= (double)all ? all : (size_t)(chosen / n) * u->n_win;
+    if (filter_bytes(p, m) <= caches->l3_bytes / 2 || all <= u->n_win)
+        return u->n_win;
+    return round_up(ceil_div(all, (size_t)ceil((double)all / most)), u->n_win);
 }
 
 /*
@@ -61,7 +68,7 @@ static size_t choose_block(const struct conv_problem *p, const struct csa_caches
  */
 static const struct {
     double in, out;
-} transform_slots[] = { [2] = { 110, 80 }, [4] = { 300, 200 } };
+} transform_slots[] = { [2] = { 110, 80 }, [4] = { 250, 200 } };
 
 enum { L3_BYTES_PER_SLOT = 8, DRAM_BYTES_PER_SLOT = 4 };
 
@@ -69,13 +76,31 @@ static double slots_of(const struct conv_problem *p, const struct csa_caches *ca
                        const struct conv_ukr *u)
 {
     const size_t n_tiles = ceil_div(p->p, m) * ceil_div(p->q, m), lanes = conv_winograd_for(m, u)->lanes;
-    const double filters = (double)((m + 2) * (m + 2) * p->c * p->k * sizeof(float));
+    const double filters = filter_bytes(p, m);
     const double passes = (double)ceil_div(n_tiles, choose_block(p, caches, m, u));
     const double rate = filters > caches->l3_bytes ? DRAM_BYTES_PER_SLOT : L3_BYTES_PER_SLOT;
     const double transforms = (double)ceil_div(n_tiles, lanes) *
                               ((double)p->c * transform_slots[m].in + (double)p->k * transform_slots[m].out);
 
     return fmax(product_slots(p, m, u), passes * filters / rate) + transforms;
+}
+
+bool conv_winograd_pays(const struct conv_problem *p, const struct csa_caches *caches)
+{
+    const enum cpu_isa isa = conv_ukr_best()->isa;
+    double direct = INFINITY, least = INFINITY;
+
+    if (conv_winograd_why_not(p))
+        return false;
+    for (size_t i = 0; i < conv_ukr_count(); i++) {
+        const struct conv_ukr *u = conv_ukr_at(i);
+
+        if (u->isa == isa && !u->walk)
+            direct = fmin(direct, conv_ukr_slots(u, p));
+    }
+    for (size_t m = 2; m <= 4; m += 2)
+        least = fmin(least, slots_of(p, caches, m, choose_ukr(p, m, isa)));
+    return least * 17 < direct * 16;
 }
 
 int conv_plan_winograd_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,

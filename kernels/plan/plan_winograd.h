@@ -8,10 +8,11 @@
  *                  panels arrive, whichever is more; and the transforms. F(4x4) has the fewer products, 36 for 16
  *                  outputs in place of 16 for 4, but four times the filters of a direct convolution, in place of 16/9
  *
- *   block          a tile's panels and products are 4 e^2 (channels + filters) bytes. As many tiles as half of L2 holds;
- *                  the other half is for the filters of a product, which each tile of windows reads again. Where so few
- *                  tiles fit that all filters would pass by for each tile of windows or two, as many as a quarter of the
- *                  last level holds: panels are written and read once, but filters are read once for a block
+ *   block          a tile's panels and products are 4 e^2 (channels + filters) bytes, and all filters pass by for each
+ *                  block. Where the filters fit into half of the last level, a block is one tile of the micro-kernel:
+ *                  panels and products stay as near as they can, and filters arrive in time, four bytes for each
+ *                  multiply-add of a vector. Where the filters come from memory, a block has as many tiles as a quarter
+ *                  of the last level holds, in equal blocks
  */
 #ifndef KERNELS_PLAN_WINOGRAD_H
 #define KERNELS_PLAN_WINOGRAD_H
@@ -25,6 +26,9 @@ struct conv_winograd_options {
     size_t m;                   /* 2 or 4; 0: chosen */
     bool packs_filters;         /* at run time */
 };
+
+/* Tells whether Winograd takes the shape, in over a sixteenth fewer slots than SConv's best micro-kernel here takes. */
+bool conv_winograd_pays(const struct conv_problem *p, const struct csa_caches *caches);
 
 /* Plans a shape that Winograd takes (conv_winograd_why_not). Returns 0 or -EOVERFLOW. */
 int conv_plan_winograd_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,

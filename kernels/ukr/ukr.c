@@ -12,7 +12,7 @@ static void emit_update_piece(const struct conv_ukr_args *a, size_t first, uint3
             .count = 1,
             .access_bytes = bytes,
             .kind = (uint8_t)kind,
-            .tag = CONV_OUTPUT,
+            .tag = (uint8_t)conv_ukr_out_tensor(a),
             .phase = CONV_PHASE_UKR,
         };
     }

@@ -76,6 +76,7 @@ struct conv_ukr_args {
     size_t n_win;                   /* 1 .. descriptor's n_win; or a multiple of n_win where takes_columns is set */
     size_t n_f;                     /* 1 .. descriptor's n_f */
     bool accumulate;                /* add to out instead of overwriting out */
+    bool is_product;                /* Winograd: out lies in CONV_IM2COL */
     const struct conv_taps *taps;   /* NULL: in is as above; else in may lie outside the input */
     struct conv_ahead_lists *ahead; /* NULL: nothing; a call of several tiles moves the lists on */
     size_t n_tiles;                 /* 0 is 1 */
@@ -167,7 +168,7 @@ static inline size_t conv_ukr_in_step(const struct conv_ukr_args *a, size_t win_
     return a->in_step ? a->in_step : a->k * win_panel;
 }
 
-/* Return the elements between two steps of a call's windows, and the tensor of the windows. */
+/* Return the elements between two steps of a call's windows, the tensor of the windows, and the tensor of the sums. */
 static inline size_t conv_ukr_ld_in(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
     if (a->ld_in)
@@ -178,6 +179,11 @@ static inline size_t conv_ukr_ld_in(const struct conv_ukr *u, const struct conv_
 static inline enum conv_tensor conv_ukr_in_tensor(const struct conv_ukr_args *a)
 {
     return a->ld_in || a->taps ? CONV_INPUT : CONV_PACKED_INPUT;
+}
+
+static inline enum conv_tensor conv_ukr_out_tensor(const struct conv_ukr_args *a)
+{
+    return a->is_product ? CONV_IM2COL : CONV_OUTPUT;
 }
 
 /* Returns the next tile's extent: full, else smaller, or with `splits` whole panels first, then powers of two. */

@@ -1,13 +1,16 @@
 /* Winograd's convolution: results within derived bounds, every point once, choices, and what the layout holds. */
 #include <CUnit/CUnit.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/backend/backend.h"
+#include "kernels/lib/sconv_shape.h"
 #include "kernels/plan/plan_winograd.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/winograd.h"
+#include "sim/trace/trace.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
@@ -58,7 +61,7 @@ static void check_plan(const struct conv_plan *plan)
 
 static void winograd_equals_naive(void)
 {
-    for (unsigned round = 0; round < test_rounds(60); round++) {
+    for (unsigned round = 0; round < test_rounds(25); round++) {
         const struct conv_problem p = random_shape();
 
         for (size_t i = 0; i < conv_ukr_count(); i++) {
@@ -81,29 +84,33 @@ struct visitor {
     size_t n_tiles, n_wrong;
 };
 
+/* Adds a visit to each point of a micro-kernel step; returns whether the step lies in its product. */
+static bool visit_product(struct visitor *v, const struct conv_step *s)
+{
+    const struct conv_plan_winograd *w = &v->plan->winograd;
+    const size_t product = s->out_panel / w->out_step;
+    const size_t row = s->image * conv_winograd_products(w->kernel) + product;
+
+    for (size_t i = 0; i < s->n_win * s->n_f; i++) {
+        const size_t tile = s->win0 + i % s->n_win, f = s->f0 + i / s->n_win;
+
+        v->points[(row * v->n_tiles + tile) * v->plan->problem.k + f]++;
+    }
+    return s->in_panel / w->in_step == product && s->f_panel / w->filter_step == product && !s->accumulate &&
+           s->n_k == v->plan->problem.c;
+}
+
 static int visit(struct conv_backend *self, const struct conv_step *s)
 {
     struct visitor *v = (struct visitor *)self;
-    const struct conv_plan *plan = v->plan;
-    const struct conv_problem *p = &plan->problem;
-    const size_t product = s->out_panel / plan->winograd.out_step;
+    const struct conv_problem *p = &v->plan->problem;
 
-    v->n_wrong += s->win0 + s->n_win > v->n_tiles || s->f0 + s->n_f > p->k || s->k0 + s->n_k > p->c;
-    if (v->n_wrong)
-        return 0;
-    if (s->kind == CONV_STEP_UKR) {
-        v->n_wrong += s->in_panel / plan->winograd.in_step != product || s->accumulate ||
-                      s->f_panel / plan->winograd.filter_step != product;
-        for (size_t i = 0; i < s->n_win * s->n_f; i++)
-            v->points[((s->image * conv_winograd_products(plan->winograd.kernel) + product) * v->n_tiles + s->win0 +
-                       i % s->n_win) *
-                          p->k +
-                      s->f0 + i / s->n_win] += s->n_k == p->c;
-    }
-    if (s->kind == CONV_STEP_WINOGRAD_OUT) {
-        for (size_t t = 0; t < s->n_win; t++)
-            v->outputs[s->image * v->n_tiles + s->win0 + t] += s->f0 == 0 && s->n_f == p->k;
-    }
+    if (s->win0 + s->n_win > v->n_tiles || s->f0 + s->n_f > p->k || s->k0 + s->n_k > p->c)
+        v->n_wrong++;
+    else if (s->kind == CONV_STEP_UKR)
+        v->n_wrong += !visit_product(v, s);
+    for (size_t t = 0; t < s->n_win && s->kind == CONV_STEP_WINOGRAD_OUT && !v->n_wrong; t++)
+        v->outputs[s->image * v->n_tiles + s->win0 + t]++;
     return 0;
 }
 
@@ -226,7 +233,7 @@ static void other_shapes_are_refused_in_a_line(void)
 /* The choice runs, whatever the caches; the m that is asked for is kept. */
 static void choices_run(void)
 {
-    for (unsigned i = 0; i < test_rounds(60); i++) {
+    for (unsigned i = 0; i < test_rounds(25); i++) {
         const struct conv_problem p = random_shape();
         const struct csa_caches caches = { .l1_bytes = 1000,
                                            .l2_bytes = (double)rng_range(2048, 400000),
@@ -242,6 +249,83 @@ static void choices_run(void)
     }
 }
 
+/* ---- the library ---- */
+
+/* Plain loops, bias and ReLU; a thread's results are those of one thread. */
+static void check_library(const struct sconv_machine *m, const struct conv_problem *p, struct kcheck *k,
+                          unsigned threads)
+{
+    const struct sconv_shape shape = sconv_shape_of(p);
+    const size_t n = conv_windows(p);
+    float *bias = calloc(p->k, sizeof *bias), *out = calloc(p->n * p->k * n, sizeof *out);
+    double *want = calloc(2 * n, sizeof *want), *bound = want + n;
+    const struct sconv_options o = { .bias = bias, .activation = SCONV_RELU, .threads = threads };
+    size_t bytes, n_wrong = 0;
+    struct sconv_plan *plan;
+    char text[512] = "";
+    void *workspace;
+
+    CU_ASSERT_FATAL(bias && out && want);
+    rng_small_ints(bias, p->k, 9);
+    CU_ASSERT_FATAL(sconv_plan_create(&plan, &shape, m, k->filter, &o) == 0);
+    sconv_plan_describe(plan, text, sizeof text);
+    CU_ASSERT(strstr(text, "schedule=winograd ukr=") != NULL);
+    bytes = sconv_workspace_bytes(plan);
+    workspace = malloc(bytes);
+    CU_ASSERT_FATAL(workspace && sconv_run(plan, k->in, out, NULL, workspace, bytes) == 0);
+    for (size_t i = 0; i < p->n * p->k; i++) {
+        const size_t image = i / p->k, f = i % p->k;
+
+        conv_naive_plane(p, k->in, k->filter, image, f, want, NULL);
+        conv_winograd_error_bounds(strstr(text, "m=2") ? 2 : 4, p, k->in + image * p->c * p->h * p->w,
+                                   k->filter + f * conv_reduction(p), bound);
+        for (size_t w = 0; w < n; w++)
+            n_wrong +=
+                !(fabs((double)out[i * n + w] - fmax(want[w] + (double)bias[f], 0)) <= bound[w] + 1e-6 * fabs(want[w]));
+    }
+    test_check(!n_wrong, "%s, %u threads, %s: %zu outputs are wrong", kcheck_describe(p), threads, text, n_wrong);
+    sconv_plan_free(plan);
+    free(workspace);
+    free(want);
+    free(out);
+    free(bias);
+}
+
+static void the_library_takes_winograd_where_asked(void)
+{
+    struct conv_problem p = { .n = 2,
+                              .c = 32,
+                              .h = 13,
+                              .w = 30,
+                              .k = 50,
+                              .r = 3,
+                              .s = 3,
+                              .stride_h = 1,
+                              .stride_w = 1,
+                              .pad_top = 1,
+                              .pad_left = 1,
+                              .pad_bottom = 1,
+                              .dilation_h = 1,
+                              .dilation_w = 1,
+                              .groups = 1 };
+    struct sconv_machine *m;
+    struct kcheck k;
+    char why[256];
+
+    CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
+    CU_ASSERT_FATAL(kcheck_init(&k, &p, false) == 0);
+    setenv("SCONV_WINOGRAD", "perhaps", 1);
+    CU_ASSERT(sconv_machine_create(&m, "sim/machines/clx4208.cfg", why, sizeof why) == -EINVAL &&
+              strstr(why, "SCONV_WINOGRAD is 'perhaps'"));
+    setenv("SCONV_WINOGRAD", "yes", 1);
+    CU_ASSERT_FATAL(sconv_machine_create(&m, "sim/machines/clx4208.cfg", why, sizeof why) == 0);
+    unsetenv("SCONV_WINOGRAD");
+    for (unsigned threads = 1; threads <= 5; threads++)
+        check_library(m, &p, &k, threads);
+    sconv_machine_free(m);
+    kcheck_release(&k);
+}
+
 static const struct test_case cases[] = {
     { "Winograd equals plain loops within its bound", winograd_equals_naive },
     { "Winograd computes every point once", winograd_visits_every_point_once },
@@ -249,6 +333,7 @@ static const struct test_case cases[] = {
     { "norms are those worked out by hand", norms_are_those_worked_out_by_hand },
     { "other shapes are refused in a line", other_shapes_are_refused_in_a_line },
     { "chosen plans run", choices_run },
+    { "the library takes Winograd where asked", the_library_takes_winograd_where_asked },
     { NULL, NULL },
 };
 

@@ -194,6 +194,8 @@ static const char not_stepped[] = "generated code is not run step by step";
 static const char not_in_the_guest[] =
     "generated code is compiled outside the guest; tests hold its accesses against the replay's";
 
+static const char held_by_tests[] = "the observer does not run Winograd; tests hold its accesses against the replay's";
+
 enum { N_RECORDS = EXP_N_ALGOS + 1 };
 
 static const struct exp_algo records[N_RECORDS] = {

@@ -91,6 +91,8 @@ const char *exp_replay_cores_why_not(const struct conv_plan *plan)
         return "the threads of OpenBLAS are not modelled";
     if (plan->algorithm == CONV_PLUGIN)
         return "the threads of a plug-in are not modelled";
+    if (plan->algorithm == CONV_WINOGRAD)
+        return "threads have no shares of Winograd's products";
     if (conv_plan_packs_filters(plan))
         return "threads have no shares of filters that are packed at run time";
     if (plan->algorithm == CONV_SCONV && plan->sconv.options.pads_first)
