@@ -468,22 +468,3 @@ int conv_nest_pack_filters(const struct conv_plan *plan, struct conv_backend *ba
         return 0;
     return for_each_channel_set(&s, 1, pack_all_filters);
 }
-
-int conv_backend_run(struct conv_backend *backend, const struct conv_run *run)
-{
-    int err = 0;
-
-    if (backend->run)
-        return backend->run(backend, run);
-    for (struct conv_run r = *run; r.n && !err; r.step.goes_on = true) {
-        err = backend->step(backend, &r.step);
-        conv_run_skip(&r, 1);
-    }
-    return err;
-}
-
-int conv_nest_run(const struct conv_plan *plan, struct conv_backend *backend)
-{
-    assert(plan->nest && backend->step);
-    return plan->nest(plan, backend);
-}

@@ -15,7 +15,7 @@
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-/* A random shape that Winograd takes: 3x3, odd sizes, ragged tiles, any padding, batches. */
+/* A random shape for Winograd: 3x3, odd sizes, ragged tiles, any padding, batches. */
 static struct conv_problem random_shape(void)
 {
     for (;;) {
@@ -44,7 +44,6 @@ static struct conv_plan plan_of(const struct conv_problem *p, const struct conv_
     return plan;
 }
 
-/* As kcheck_run, which packs filters before; a plan that transforms filters at run time does so in the run. */
 static void check_plan(const struct conv_plan *plan)
 {
     struct conv_mismatch where;
@@ -230,7 +229,7 @@ static void other_shapes_are_refused_in_a_line(void)
     CU_ASSERT(strstr(conv_winograd_why_not(&p), "group") != NULL);
 }
 
-/* The choice runs, whatever the caches; the m that is asked for is kept. */
+/* The choice runs, whatever the caches, and keeps the given m. */
 static void choices_run(void)
 {
     for (unsigned i = 0; i < test_rounds(25); i++) {

@@ -6,7 +6,7 @@
 #define VECTOR float
 enum { LANES = CONV_WINOGRAD_LANES__ref };
 
-/* Loads through a volatile pointer, so that loads keep their number and order. */
+/* The pointer is volatile: loads keep number and order. */
 static inline float load(const volatile float *p)
 {
     return *p;
