@@ -27,6 +27,7 @@ enum { CONV_POINTWISE_VECTORS = 8, CONV_POINTWISE_SUMS = 24, CONV_POINTWISE_LINE
 /* Shared by all tiles of a call. */
 struct conv_pointwise_call {
     size_t n_c;            /* channels of a group */
+    size_t n_v, n_f;       /* vectors of a wide tile, most filters of the tile: found once for all groups */
     uint64_t plane_bytes;  /* between two channels of the input */
     uint64_t filter_bytes; /* between two filters */
     uint64_t out_bytes;    /* between two planes of the output */
@@ -86,13 +87,13 @@ static inline __attribute__((always_inline)) void conv_pointwise_group(const str
                                                                        struct conv_pointwise_tile t, size_t n_win,
                                                                        size_t n_f, conv_pointwise_tile_fn fn, void *ctx)
 {
-    size_t best = conv_pointwise_best(d, n_win, n_f, call->n_c), n_tiles = ceil_div(ceil_div(n_win, d->lanes), best);
+    size_t n_tiles = ceil_div(ceil_div(n_win, d->lanes), call->n_v);
 
     for (size_t width; n_win; n_win -= width) {
         t.n_v = ceil_div(ceil_div(n_win, d->lanes), n_tiles--);
         width = min_size(n_win, t.n_v * d->lanes);
         t.n_last = width - (t.n_v - 1) * d->lanes;
-        conv_pointwise_filters(call, t, n_f, d->tile[best - 1], min_size(width, n_win - width), fn, ctx);
+        conv_pointwise_filters(call, t, n_f, call->n_f, min_size(width, n_win - width), fn, ctx);
         t.in += width * sizeof(float);
         t.out += width * sizeof(float);
     }
@@ -104,8 +105,11 @@ static inline __attribute__((always_inline)) void conv_pointwise_tiles(const str
                                                                        conv_pointwise_tile_fn fn, void *ctx)
 {
     const struct conv_problem *p = a->p;
+    const size_t n_v = conv_pointwise_best(d, a->n_rows * p->q, a->group_filters, a->group_channels);
     const struct conv_pointwise_call call = {
         .n_c = a->group_channels,
+        .n_v = n_v,
+        .n_f = d->tile[n_v - 1],
         .plane_bytes = p->h * p->w * sizeof(float),
         .filter_bytes = a->group_channels * sizeof(float),
         .out_bytes = p->p * p->q * sizeof(float),
