@@ -8,11 +8,12 @@
 static inline __attribute__((always_inline)) __m128 load(const struct patch *patch, size_t window, const size_t n,
                                                          const bool is_full)
 {
-    const float *at = conv_in_ptr(patch->in[window]);
+    const float *at;
 
     IN_ORDER();
     if (!is_full && window >= patch->n_win)
         return _mm_setzero_ps();
+    at = conv_in_ptr(patch->in[window]);
     if (n == PATCH_TAPS)
         return _mm_loadu_ps(at);
     LOG_READ(at, n * sizeof(float));
