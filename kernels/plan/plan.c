@@ -207,6 +207,7 @@ static struct conv_plan_direct cut_direct(const struct conv_problem *p, const st
 {
     double in = (double)(conv_group_channels(p) * p->w) * (double)p->stride_h;
     double out = (double)(conv_group_filters(p) * p->q), rows = budget / ((in + out) * sizeof(float));
+    enum { GROUPS_WINDOWS = 8 }; /* small groups: calls of as many times the windows that pay */
     const struct conv_direct_form *form = kernel->form;
     size_t least = max_size(form->tile_rows, min_size(p->p, ceil_div(form->least_windows, p->q)));
     struct conv_plan_direct cut = { .kernel = kernel, .rows = p->p, .groups = 1, .images = 1 };
@@ -217,7 +218,8 @@ static struct conv_plan_direct cut_direct(const struct conv_problem *p, const st
     if (rows < (double)p->p)
         cut.rows = rows < (double)(2 * least) ? least : (size_t)rows / form->tile_rows * form->tile_rows;
     else if (rows / (double)p->p < (double)p->groups)
-        cut.groups = (size_t)(rows / (double)p->p);
+        cut.groups = min_size(
+            p->groups, max_size((size_t)(rows / (double)p->p), GROUPS_WINDOWS * form->least_windows / conv_windows(p)));
     else
         cut.groups = p->groups;
     return cut;
