@@ -328,7 +328,7 @@ bench: deps ## Measure speed: threads, kernels, SConv, replays, the simulator, p
 #: With clang 18 or newer, in build-coverage/. Ten minutes.
 coverage: deps ### Which branches and conditions do the suites see? By room, held to bounds
 	$(Q).ci/deps coverage
-	$(Q)BUILD=build-coverage tests/coverage.sh
+	$(Q)BUILD=build-coverage .ci/coverage
 
 #: The tarball goes to build/, with the version and the hash of the commit's files.
 dist: ### Make a tarball of the commit, and print its SHA-256

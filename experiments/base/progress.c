@@ -268,7 +268,7 @@ void exp_progress_begin(struct exp_progress *p, enum exp_work work, const char *
     p->current = work;
     snprintf(p->name, sizeof p->name, "%s", name);
     snprintf(p->step, sizeof p->step, "%s", step);
-    print_due(p, is_other && p->is_terminal);
+    print_due(p, is_other);
     pthread_mutex_unlock(&p->lock);
 }
 

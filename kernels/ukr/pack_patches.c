@@ -54,7 +54,7 @@ const struct conv_pack_windows conv_pack_windows__patches = {
     .isa = CONV_ISA_patches,
     .granule = PATCH_WIN,
     .max_width = PATCH_WIN,
-    .fn = CONV_FN_patches(conv_pack_windows_fn__patches),
+    .fn = CONV_FN_patches(conv_pack_patches_fn__avx512),
     .emit = emit,
     .can_pack = can_pack,
 };

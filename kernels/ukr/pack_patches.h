@@ -74,6 +74,6 @@ static inline __attribute__((always_inline)) void patches(const struct conv_pack
     }
 }
 
-void conv_pack_windows_fn__patches(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a);
+void conv_pack_patches_fn__avx512(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a);
 
 #endif

@@ -241,9 +241,11 @@ static int convert(struct cachesim_session *s)
 
 static int print_help(struct cachesim_session *s)
 {
-    for (const char *const *part = cachesim_help; *part; part++)
-        fputs(*part, stdout);
-    return cachesim_check_stdout(s, 0);
+    int err = 0;
+
+    for (const char *const *part = cachesim_help; *part && !err; part++)
+        err = fputs(*part, stdout) < 0 || fflush(stdout) ? -errno : 0;
+    return cachesim_check_stdout(s, err);
 }
 
 static int print_version(struct cachesim_session *s)

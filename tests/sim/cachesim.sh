@@ -1105,7 +1105,7 @@ as_host() {
 }
 
 # A trace of 5 million accesses with three kinds of phases: blocks, streams, and random words.
-long_trace() {
+phases_trace() {
     awk 'BEGIN {
         for (i = 0; i < 60000; i++) {
             x = (x * 1103515245 + 12345) % 2147483648
@@ -1130,7 +1130,7 @@ samples() {
         # shellcheck disable=SC2086
         refuses "--sample: leaves accesses out" --sample 1% --machine zen3 $option tests/golden/mix.din
     done
-    long_trace
+    phases_trace
     "$cachesim" --machine zen3 --output json "$work/phases.binary" >"$work/exact.json"
     for seed in 1 2; do
         "$cachesim" --machine zen3 --sample 10% --seed $seed --output json "$work/phases.binary" >"$work/sample$seed.json"

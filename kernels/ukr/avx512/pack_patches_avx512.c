@@ -75,7 +75,7 @@ static inline void pack_patch(void *ctx, const struct patch *patch)
         pack_taps(patch, 1, false);
 }
 
-void conv_pack_windows_fn__patches(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
+void conv_pack_patches_fn__avx512(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
 {
     (void)self;
     patches(a, pack_patch, NULL);
