@@ -248,6 +248,7 @@ static int observe_case(void *ctx, size_t index, size_t thread, const struct exp
     int err = c->why_refused ? 0 : exp_guest_run(&run, seen, &why);
 
     (void)thread;
+    sample->is_other_work = c->why_refused != NULL;
     if (!err && !c->why_refused) {
         exp_stack_measure_work(sample, c);
         exp_stack_take_seen(sample, seen);

@@ -1,6 +1,7 @@
 /* The work of the experiment: checks, times, replays, observed accesses, advice. */
 #include "experiments/run/session.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "counters/group/ctr_cpu.h"
 #include "experiments/base/program.h"
 #include "experiments/base/text.h"
+#include "experiments/bench/time/errors.h"
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/course/options_shared.h"
 
@@ -148,6 +150,9 @@ static int measure(struct exp_run_session *s, struct exp_progress *progress)
 
     m.plugins_only = !s->results.is_timed; /* a simulated plug-in must compute right values, too */
     err = verifies(s) ? exp_verify_all(&s->experiment, &m, progress, &s->why) : 0;
+    if (!err && s->results.is_timed && exp_errors_note(&s->experiment, progress))
+        err = exp_fail(&s->why, -ENOMEM,
+                       "out of memory for the tensors of a layer; LAYERS= narrows, TIMING=0 needs none");
     for (size_t i = 0; i < s->experiment.n_cases && !s->results.is_timed; i++)
         s->experiment.cases[i].measured.why = s->results.why_untimed;
     if (err || !s->results.is_timed)

@@ -34,7 +34,7 @@ static const struct conv_ukr *choose_ukr(const struct conv_problem *p, size_t m,
         const struct conv_ukr *u = conv_ukr_at(i);
 
         if (u->isa == isa && !u->walk && conv_winograd_takes_ukr(u) &&
-            (!best || product_slots(p, m, u) < product_slots(p, m, best)))
+            (!best || product_slots(p, m, u) * 20 < product_slots(p, m, best) * 19))
             best = u;
     }
     return best;

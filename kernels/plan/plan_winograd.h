@@ -1,8 +1,9 @@
 /*
  * Plans Winograd's convolution: which micro-kernel, which tile, how many tiles in a block.
  *
- *   micro-kernel   of an instruction set: the micro-kernel with the fewest issue slots for the products, edges included
- *                  (conv_ukr_slots on the tiles as windows)
+ *   micro-kernel   of an instruction set: the first micro-kernel, or a micro-kernel with over a twentieth fewer issue
+ *                  slots for the products, edges included (conv_ukr_slots on the tiles as windows). Wider tiles make
+ *                  larger blocks
  *
  *   tile           m = 4 or m = 2, whichever takes fewer slots in all: products, or the time in which the filters'
  *                  panels arrive, whichever is more; and the transforms. F(4x4) has the fewer products, 36 for 16
