@@ -63,12 +63,12 @@ static size_t choose_block(const struct conv_problem *p, const struct csa_caches
 }
 
 /*
- * Slots of a vector of tiles in the transforms of a channel and of a filter, counted in the machine code of AVX-512 and
- * near the measured times; and bytes of filters that arrive in a slot, from the last level and from memory.
+ * Slots of a vector of tiles in the transforms of a channel and of a filter, near the measured times with AVX-512 where
+ * the outputs leave the caches; and bytes of filters that arrive in a slot, from the last level and from memory.
  */
 static const struct {
     double in, out;
-} transform_slots[] = { [2] = { 110, 80 }, [4] = { 250, 200 } };
+} transform_slots[] = { [2] = { 110, 150 }, [4] = { 250, 500 } };
 
 enum { L3_BYTES_PER_SLOT = 8, DRAM_BYTES_PER_SLOT = 4 };
 
