@@ -201,7 +201,7 @@ void conv_winograd_filters(size_t m, const struct conv_winograd_filter_args *a)
     for (size_t f = 0; f < a->n_f; f++) {
         for (size_t c = 0; c < a->n_c; c++) {
             const volatile float *g = conv_in_ptr(a->filter) + (f * a->n_c + c) * TAPS * TAPS;
-            float *panel = conv_out_ptr(a->panel) + c * a->n_f + f;
+            volatile float *panel = conv_out_ptr(a->panel) + c * a->n_f + f;
             double half[MAX_E][TAPS] = { { 0 } };
 
             for (size_t k = 0; k < TAPS * TAPS; k++) {
