@@ -326,7 +326,7 @@ bench: deps ## Measure speed: threads, kernels, SConv, replays, the simulator, p
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
 #: With clang 18 or newer, in build-coverage/. Ten minutes.
-coverage: deps ### Which branches and conditions do the suites see? By room, held to bounds
+coverage: deps ### Which branches and conditions do the suites see? By room
 	$(Q).ci/deps coverage
 	$(Q)BUILD=build-coverage .ci/coverage
 
