@@ -335,7 +335,7 @@ dist: ### Make a tarball of the commit, and print its SHA-256
 	$(Q)mkdir -p $(BUILD) && git archive --prefix=convsim-$(VERSION)/ HEAD | gzip -n >$(BUILD)/convsim-$(VERSION).tar.gz
 	$(Q)sha256sum $(BUILD)/convsim-$(VERSION).tar.gz
 
-#: Five minutes: `make artifact` tries every claim.
+#: Two minutes: `make artifact` tries every claim.
 artifact-smoke: ### Try the quick ones of the claims of papers and project
 	$(Q)$(MAKE) --no-print-directory artifact SMOKE=1
 

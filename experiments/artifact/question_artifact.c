@@ -194,7 +194,7 @@ static int status(const void *session)
 static const struct exp_option options[] = {
     EXP_PATH("CLAIMS", "file of claims (default experiments/artifact/claims.csv; experiments/artifact/README.md)",
              claims, "experiments/artifact/claims.csv"),
-    EXP_WORD("SMOKE", "1: the quick claims alone, some five minutes; 0 (default): all claims", is_smoke, 0, "0", "1"),
+    EXP_WORD("SMOKE", "1: the quick claims alone, two minutes; 0 (default): all claims", is_smoke, 0, "0", "1"),
     EXP_MORE_OPTION,
     EXP_FOLDER("RESULTS",
                "folder for results (default results): the commands leave their results there, and the table of claims "
@@ -208,7 +208,7 @@ const struct exp_question question_artifact = {
     .name = "artifact",
     .asks = "Which claims of the papers and of this project hold here?",
     .wants = { "results: see every claim tried, with pass or fail|make artifact" },
-    .takes = "Some 20 minutes; five with SMOKE=1. The exit status is 1 unless every claim is reproduced.",
+    .takes = "Some 20 minutes; two with SMOKE=1. The exit status is 1 unless every claim is reproduced.",
     .examples = { "make artifact", "make artifact SMOKE=1" },
     .options = options,
     .place = &(const struct exp_results_layout){ "/artifact", false, "artifact.csv", NULL },
