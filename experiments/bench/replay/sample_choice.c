@@ -185,7 +185,7 @@ void exp_pieces_end(struct exp_pieces *p, uint64_t seed)
 enum { LAST_PACKS = 2 }; /* before a drawn unit, simulated */
 
 /* Accesses at least, before a drawn unit, that warm up the first level and the prefetchers. */
-static const uint64_t warming = 30000;
+static const uint64_t warming = 50000;
 
 static void draw(struct exp_pieces *p, size_t stratum, size_t n)
 {

@@ -13,7 +13,8 @@ enum { TAGS = SIM_USUAL_TAGS, CELL_COUNTS = sizeof(struct sim_cell) / sizeof(uin
 
 /*
  * What validation found about each quantity: make validate SAMPLE=1% with NESTS=400, seeds 11 and 12, and with
- * MACHINES=zen3. Other seeds and machines judge the intervals.
+ * MACHINES=zen3. Other seeds and machines judge the intervals. Since steps are skipped by form, lines by demand, lines into
+ * L2 and TLB misses have wider intervals, after four layers of ResNet-18 and VGG-16.
  *
  * wanted  the wanted interval in units of the target; 0: as wide as the units make it
  * bias    with the interval by chance, the half width over the count that holds 95 % of the exact counts: of SConv and of
@@ -30,16 +31,16 @@ static const struct quality {
 } quality[EXP_N_SAMPLED] = {
     [EXP_SAMPLED_CYCLES] = { 1, { 0.0078, 0.0135 }, { 0, 0 }, 0, 0.05, true },
     [EXP_SAMPLED_L1_LINES] = { 1, { 0.0055, 0.0015 }, { 0.0015, 0.0005 }, 0, 0.1 },
-    [EXP_SAMPLED_DEMAND] = { 3, { 0.0145, 0.006 }, { 0.0015, 0.0005 }, 0, 0.1 },
+    [EXP_SAMPLED_DEMAND] = { 3, { 0.03, 0.006 }, { 0.0015, 0.0005 }, 0, 0.1 },
     [EXP_SAMPLED_L1_MISSES] = { 5, { 0.0105, 0.011 }, { 0.0013, 0.001 }, 0, 0.1 },
-    [EXP_SAMPLED_L2_LINES] = { 0, { 0.029, 0.023 }, { 0.0105, 0.04 }, 0, 0.5 },
+    [EXP_SAMPLED_L2_LINES] = { 0, { 0.05, 0.04 }, { 0.03, 0.04 }, 0, 0.5 },
     [EXP_SAMPLED_L2_MISSES] = { 0, { 0.075, 0.005 }, { 0.017, 0.06 }, 0.003, 0.5 },
     [EXP_SAMPLED_L3_MISSES] = { 0, { 0.15, 0.053 }, { 0.002, 0.002 }, 0.001, 0.5 },
     [EXP_SAMPLED_MEMORY_READ] = { 0, { 0.0038, 0.008 }, { 0.0002, 0.0002 }, 0, 0 },
     [EXP_SAMPLED_MEMORY_WRITTEN] = { 0, { 0.03, 0.045 }, { 0.02, 0.02 }, 0.0003, 0 },
-    [EXP_SAMPLED_DTLB_MISSES] = { 0, { 0.007, 0.001 }, { 0, 0 }, 0, 0 },
+    [EXP_SAMPLED_DTLB_MISSES] = { 0, { 0.012, 0.005 }, { 0, 0 }, 0, 0 },
     [EXP_SAMPLED_L1_BORDER] = { 0, { 0.0103, 0.0018 }, { 0.0025, 0.001 }, 0, 0.1 },
-    [EXP_SAMPLED_L2_BORDER] = { 0, { 0.027, 0.0075 }, { 0.043, 0.022 }, 0, 0.5 },
+    [EXP_SAMPLED_L2_BORDER] = { 0, { 0.05, 0.02 }, { 0.043, 0.022 }, 0, 0.5 },
     [EXP_SAMPLED_EQ6] = { 0, { 0.043, 0.0233 }, { 0.0014, 0.01 }, 0.001, 0.5, true },
 };
 
