@@ -55,7 +55,8 @@ static void check_stack(const struct observed_place *p, const struct conv_proble
 
 /*
  * The table of this build's code describes this code: checked on layers that were not used to fit the table. The layers
- * used for the fit are off by up to 8 % of the stores of the algorithms on POWER10, 3 % on x86 (the tables' heads).
+ * used for the fit are off by up to 8 % of the stores of the algorithms on POWER10, 6 % on x86 (the tables' heads): tuned
+ * SConv's layers are divided among more micro-kernels than the layers of the other algorithms.
  */
 static void stacks_are_those_on_record(void)
 {
@@ -67,7 +68,7 @@ static void stacks_are_those_on_record(void)
         const struct observed_place *p = &place[i / (COUNT(algos) * COUNT(observed_unfitted))];
 
         check_stack(p, &observed_unfitted[i % COUNT(observed_unfitted)],
-                    algos[i / COUNT(observed_unfitted) % COUNT(algos)], p->emulator->isa == CPU_ISA_MMA ? 0.1 : 0.05);
+                    algos[i / COUNT(observed_unfitted) % COUNT(algos)], p->emulator->isa == CPU_ISA_MMA ? 0.1 : 0.07);
     }
 }
 
