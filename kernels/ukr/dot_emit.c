@@ -2,23 +2,9 @@
 #include "kernels/ukr/direct_forms.h"
 #include "kernels/ukr/dot_tile.h"
 
-struct emission {
-    struct sim_sink *sink;
-    size_t lanes;
-};
-
-static struct sim_run run_of(enum sim_kind kind, enum conv_tensor tag, uint64_t addr, size_t bytes)
-{
-    return (struct sim_run){ .addr = addr,
-                             .count = 1,
-                             .access_bytes = (uint32_t)bytes,
-                             .kind = (uint8_t)kind,
-                             .tag = (uint8_t)tag,
-                             .phase = CONV_PHASE_UKR };
-}
-
 /* Vectors of an image or a filter: whole vectors, and a last vector of n_last elements. Returns the number of runs. */
-static size_t vectors_of(const struct emission *e, struct sim_run run, size_t n_v, size_t n_last, struct sim_run *to)
+static size_t vectors_of(const struct conv_direct_emission *e, struct sim_run run, size_t n_v, size_t n_last,
+                         struct sim_run *to)
 {
     size_t bytes = e->lanes * sizeof(float);
 
@@ -34,20 +20,21 @@ static size_t vectors_of(const struct emission *e, struct sim_run run, size_t n_
 }
 
 /* Emits n_times steps of n_v vectors, from element `first` of the reduction on. */
-static void emit_steps(const struct emission *e, const struct conv_dot_call *call, const struct conv_dot_tile *t,
-                       size_t first, size_t n_v, size_t n_last, size_t n_times)
+static void emit_steps(const struct conv_direct_emission *e, const struct conv_dot_call *call,
+                       const struct conv_dot_tile *t, size_t first, size_t n_v, size_t n_last, size_t n_times)
 {
     size_t at = first * sizeof(float), bytes = n_v * e->lanes * sizeof(float), n = 0;
     struct sim_run run[2 * (CONV_DOT_COLUMNS + CONV_DOT_SUMS) + 1];
 
     for (size_t c = 0; c < t->n_columns; c++)
-        n += vectors_of(e, run_of(SIM_LOAD, CONV_INPUT, t->in + c * call->in_bytes + at, 1), n_v, n_last, &run[n]);
-    for (size_t r = 0; r < t->n_rows; r++)
-        n += vectors_of(e, run_of(SIM_LOAD, CONV_FILTER, t->filter + r * call->filter_bytes + at, 1), n_v, n_last,
+        n += vectors_of(e, conv_direct_run(SIM_LOAD, CONV_INPUT, t->in + c * call->in_bytes + at, 1), n_v, n_last,
                         &run[n]);
+    for (size_t r = 0; r < t->n_rows; r++)
+        n += vectors_of(e, conv_direct_run(SIM_LOAD, CONV_FILTER, t->filter + r * call->filter_bytes + at, 1), n_v,
+                        n_last, &run[n]);
     if (t->ahead && e->lanes > 1) {
-        run[n] = run_of(SIM_PREFETCH, CONV_FILTER,
-                        t->ahead + first / e->lanes * conv_dot_ahead_bytes(t->n_rows, e->lanes), 1);
+        run[n] = conv_direct_run(SIM_PREFETCH, CONV_FILTER,
+                                 t->ahead + first / e->lanes * conv_dot_ahead_bytes(t->n_rows, e->lanes), 1);
         run[n].count = (uint32_t)ceil_div(t->n_rows * bytes, CONV_DOT_LINE);
         run[n].stride_bytes = CONV_DOT_LINE;
         run[n++].step_bytes = (int64_t)conv_dot_ahead_bytes(t->n_rows, e->lanes);
@@ -58,10 +45,10 @@ static void emit_steps(const struct emission *e, const struct conv_dot_call *cal
 
 static void emit_tile(void *ctx, const struct conv_dot_call *call, const struct conv_dot_tile *t)
 {
-    const struct emission *e = ctx;
+    const struct conv_direct_emission *e = ctx;
     size_t n_whole = call->n_k / e->lanes, n_last = call->n_k % e->lanes, n_v = ceil_div(call->n_k, e->lanes);
     size_t pieces = e->lanes > 1 ? 1 : t->n_rows;
-    struct sim_run out = run_of(SIM_STORE, CONV_OUTPUT, t->out, t->n_rows / pieces * sizeof(float));
+    struct sim_run out = conv_direct_run(SIM_STORE, CONV_OUTPUT, t->out, t->n_rows / pieces * sizeof(float));
 
     if (n_v <= conv_dot_vectors(e->lanes, t->n_columns)) {
         emit_steps(e, call, t, 0, n_v, n_last ? n_last : e->lanes, 1);
@@ -77,7 +64,7 @@ static void emit_tile(void *ctx, const struct conv_dot_call *call, const struct 
 
 void conv_direct_emit_dot(const struct conv_direct *d, const struct conv_direct_args *a, struct sim_sink *sink)
 {
-    struct emission e = { sink, d->lanes };
+    struct conv_direct_emission e = { sink, d->lanes };
 
     conv_dot_tiles(d, a, emit_tile, &e);
 }

@@ -2,39 +2,24 @@
 #include "kernels/ukr/direct_forms.h"
 #include "kernels/ukr/pointwise_tile.h"
 
-struct emission {
-    struct sim_sink *sink;
-    size_t lanes;
-};
-
-static struct sim_run run_of(enum sim_kind kind, enum conv_tensor tag, uint64_t addr, size_t bytes)
-{
-    return (struct sim_run){ .addr = addr,
-                             .count = 1,
-                             .access_bytes = (uint32_t)bytes,
-                             .kind = (uint8_t)kind,
-                             .tag = (uint8_t)tag,
-                             .phase = CONV_PHASE_UKR };
-}
-
 /* Puts a tile's windows into two runs: whole vectors, then the last vector. */
-static void set_windows(const struct emission *e, const struct conv_pointwise_tile *t, enum sim_kind kind,
+static void set_windows(const struct conv_direct_emission *e, const struct conv_pointwise_tile *t, enum sim_kind kind,
                         enum conv_tensor tag, uint64_t addr, uint64_t step_bytes, struct sim_run run[2])
 {
     size_t bytes = e->lanes * sizeof(float);
 
-    run[0] = run_of(kind, tag, addr, bytes);
+    run[0] = conv_direct_run(kind, tag, addr, bytes);
     run[0].count = (uint32_t)(t->n_v - 1);
     run[0].stride_bytes = (int64_t)bytes;
-    run[1] = run_of(kind, tag, addr + (t->n_v - 1) * bytes, t->n_last * sizeof(float));
+    run[1] = conv_direct_run(kind, tag, addr + (t->n_v - 1) * bytes, t->n_last * sizeof(float));
     run[0].step_bytes = run[1].step_bytes = (int64_t)step_bytes;
 }
 
 static void emit_tile(void *ctx, const struct conv_pointwise_call *call, const struct conv_pointwise_tile *t)
 {
-    const struct emission *e = ctx;
+    const struct conv_direct_emission *e = ctx;
     size_t vector_bytes = e->lanes * sizeof(float);
-    struct sim_run channel[3], out[2], ahead = run_of(SIM_PREFETCH, CONV_OUTPUT, t->ahead, 1);
+    struct sim_run channel[3], out[2], ahead = conv_direct_run(SIM_PREFETCH, CONV_OUTPUT, t->ahead, 1);
 
     ahead.count = (uint32_t)ceil_div(t->n_v * vector_bytes, CONV_POINTWISE_LINE);
     ahead.stride_bytes = CONV_POINTWISE_LINE;
@@ -43,7 +28,7 @@ static void emit_tile(void *ctx, const struct conv_pointwise_call *call, const s
         sim_emit(e->sink, &ahead, 1, t->n_f);
 
     set_windows(e, t, SIM_LOAD, CONV_INPUT, t->in, call->plane_bytes, channel);
-    channel[2] = run_of(SIM_LOAD, CONV_FILTER, t->filter, sizeof(float));
+    channel[2] = conv_direct_run(SIM_LOAD, CONV_FILTER, t->filter, sizeof(float));
     channel[2].count = (uint32_t)t->n_f;
     channel[2].stride_bytes = (int64_t)call->filter_bytes;
     channel[2].step_bytes = sizeof(float);
@@ -54,7 +39,7 @@ static void emit_tile(void *ctx, const struct conv_pointwise_call *call, const s
 
 void conv_direct_emit_pointwise(const struct conv_direct *d, const struct conv_direct_args *a, struct sim_sink *sink)
 {
-    struct emission e = { sink, d->lanes };
+    struct conv_direct_emission e = { sink, d->lanes };
 
     conv_pointwise_tiles(d, a, emit_tile, &e);
 }

@@ -71,3 +71,16 @@ struct sim_prefetch_counts sim_stats_prefetcher(const struct sim_stats *s, size_
         c.asked = sim_stats_total(s).software_prefetches;
     return c;
 }
+
+void sim_cell_take_known(struct sim_cell *to, const struct sim_cell *exact, const struct sim_cell *counted)
+{
+    assert(to && exact && counted);
+    to->loads = exact->loads;
+    to->stores = exact->stores;
+    to->load_bytes = exact->load_bytes;
+    to->store_bytes = exact->store_bytes;
+    to->nt_stores = exact->nt_stores;
+    to->software_prefetches = exact->software_prefetches;
+    to->memory_read_lines = counted->memory_read_lines;
+    to->memory_written_lines = counted->memory_written_lines;
+}

@@ -130,6 +130,9 @@ uint64_t sim_cell_demand_fills(const struct sim_cell *cell);
  */
 struct sim_cell sim_stats_total(const struct sim_stats *s);
 struct sim_cell sim_stats_total_of(const struct sim_stats *s, unsigned n_tags);
+
+/* Takes the counts that a sample knows of all accesses: accesses from `exact`, lines from and to memory from `counted`. */
+void sim_cell_take_known(struct sim_cell *to, const struct sim_cell *exact, const struct sim_cell *counted);
 struct sim_cell sim_stats_tag(const struct sim_stats *s, unsigned tag);
 struct sim_cell sim_stats_phase(const struct sim_stats *s, unsigned phase);
 

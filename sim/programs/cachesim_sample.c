@@ -498,19 +498,6 @@ struct sim_sink *cachesim_sample_sink(struct cachesim_sample *s)
     return &s->sink;
 }
 
-/* Takes the counts that are known of all units. */
-static void take_known(struct sim_cell *to, const struct sim_cell *exact, const struct sim_cell *counted)
-{
-    to->loads = exact->loads;
-    to->stores = exact->stores;
-    to->load_bytes = exact->load_bytes;
-    to->store_bytes = exact->store_bytes;
-    to->nt_stores = exact->nt_stores;
-    to->software_prefetches = exact->software_prefetches;
-    to->memory_read_lines = counted->memory_read_lines;
-    to->memory_written_lines = counted->memory_written_lines;
-}
-
 /* Returns the estimate of a count: the controls' known totals correct the sum over segments. */
 static double with_controls(const struct cachesim_sample *s, size_t i)
 {
@@ -535,9 +522,9 @@ static void estimate(struct cachesim_sample *s)
             ((uint64_t *)to)[i] = (uint64_t)llround(fmax(0, with_controls(s, r * ROW_COUNTS + i)));
         to->n_levels = counted[r].n_levels;
         for (size_t c = 0; c < (size_t)SIM_USUAL_TAGS * SIM_MAX_PHASES; c++)
-            take_known(&to->cell[c / SIM_MAX_PHASES][c % SIM_MAX_PHASES],
-                       &s->exact[r].cell[c / SIM_MAX_PHASES][c % SIM_MAX_PHASES],
-                       &counted[r].cell[c / SIM_MAX_PHASES][c % SIM_MAX_PHASES]);
+            sim_cell_take_known(&to->cell[c / SIM_MAX_PHASES][c % SIM_MAX_PHASES],
+                                &s->exact[r].cell[c / SIM_MAX_PHASES][c % SIM_MAX_PHASES],
+                                &counted[r].cell[c / SIM_MAX_PHASES][c % SIM_MAX_PHASES]);
     }
 }
 

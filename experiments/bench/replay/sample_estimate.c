@@ -400,19 +400,6 @@ static void correct_by_memory(struct sim_cell *to, const struct sim_cell *counte
     }
 }
 
-/* Takes the counts that are known of all pieces. */
-static void take_known(struct sim_cell *to, const struct sim_cell *exact, const struct sim_cell *counted)
-{
-    to->loads = exact->loads;
-    to->stores = exact->stores;
-    to->load_bytes = exact->load_bytes;
-    to->store_bytes = exact->store_bytes;
-    to->nt_stores = exact->nt_stores;
-    to->software_prefetches = exact->software_prefetches;
-    to->memory_read_lines = counted->memory_read_lines;
-    to->memory_written_lines = counted->memory_written_lines;
-}
-
 static void estimate_counts(const struct exp_sample_drawn *d, size_t view, const double *weight,
                             struct exp_sample_view *to)
 {
@@ -520,8 +507,8 @@ void exp_sample_estimate(const struct exp_sample_drawn *d, size_t view, struct e
             continue;
         correct_by_memory(&to->stats.cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES],
                           &counted->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES], to->machine);
-        take_known(&to->stats.cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES], &exact[i],
-                   &counted->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES]);
+        sim_cell_take_known(&to->stats.cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES], &exact[i],
+                            &counted->cell[i / SIM_MAX_PHASES][i % SIM_MAX_PHASES]);
     }
     values_of(to, of, &loads);
     for (size_t q = 0; q < EXP_N_SAMPLED; q++) {

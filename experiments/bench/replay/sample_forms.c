@@ -10,8 +10,9 @@
 enum { SLOTS = 1 << 11, MOST_FORMS = SLOTS / 2, ALIGNMENT = 64 };
 
 /*
- * A use is old after this part of the second level's lines. Before simulated pieces, old uses of so many lines as the second
- * level has, times NEAR, are made: tree-plru forgets slowly where a working set is about as large as the level.
+ * OLD_PART  A use is old once later uses have brought a fourth of the second level's lines.
+ * NEAR      Before a simulated piece, old uses go to the caches until the old uses have eight times the second level's
+ *           lines: tree-plru forgets slowly where a working set is about as large as the level.
  */
 enum { OLD_PART = 4, NEAR = 8 };
 

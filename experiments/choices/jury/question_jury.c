@@ -252,7 +252,7 @@ static const struct exp_option options[] = {
 const struct exp_question question_jury = {
     .name = "jury",
     .asks = "How do shapes fare that nobody tuned on? Timed and simulated",
-    .wants = { "papers: try shapes that nobody tuned on, such as ConvBench's|make jury TABLES=path/to/convbench "
+    .wants = { "papers: try shapes that nobody tuned on|make jury TABLES=path/to/convbench "
                "SAMPLE_LAYERS=300" },
     .takes = "300 shapes take minutes, thousands an hour. A run that was stopped goes on where it was.",
     .examples = { "make jury TABLES=path/to/convbench SAMPLE_LAYERS=300 SEED=7",
