@@ -11,6 +11,7 @@
 #include "sim/analysis/stackdist.h"
 #include "sim/full/shadow.h"
 #include "tests/experiments/toy.h"
+#include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
@@ -371,7 +372,30 @@ static void test_cores(void)
     toy_close(&f);
 }
 
+/* Classes of misses are left out where they would take long: of many multiply-adds, on a machine of plain caches. */
+static void test_classes_in_time(void)
+{
+    struct conv_problem small = { IMAGES(1, 64, 56, 56), FILTERS(64, 3, 3), UNIT_STEPS, .groups = 1 };
+    struct conv_problem large = { IMAGES(32, 256, 56, 56), FILTERS(256, 3, 3), UNIT_STEPS, .groups = 1 };
+    char name[] = "layer";
+    struct exp_layer layer = { .name = name };
+    const struct exp_model model = { .name = name, .layer = &layer, .n_layers = 1 };
+    struct exp_setup s = { .sampling.mode = EXP_SAMPLING_EXACT };
+    char why[128];
+
+    CU_ASSERT_FATAL(!conv_problem_finish(&small, SIM_WHY(why)) && !conv_problem_finish(&large, SIM_WHY(why)));
+    layer.problem = small;
+    CU_ASSERT(exp_replay_classifies_soon(&s, &model, 7));
+    layer.problem = large;
+    CU_ASSERT(!exp_replay_classifies_soon(&s, &model, 7));
+    s.machine.has_software_prefetch = true; /* no plain machine */
+    CU_ASSERT(exp_replay_classifies_soon(&s, &model, 7));
+    s.sampling.mode = EXP_SAMPLING_ALWAYS;
+    CU_ASSERT(!exp_replay_classifies_soon(&s, &model, 7));
+}
+
 static const struct test_case cases[] = {
+    { "classes of misses are left out where they take long", test_classes_in_time },
     { "threads' shares are replayed on cores that share a level", test_cores },
     { "a plan's text makes that plan, and no other text does", test_plan_texts },
     { "classes add up, and change no other count", test_classes },
