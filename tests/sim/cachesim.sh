@@ -290,16 +290,28 @@ long_trace() {
     printf '\x80\x80\xc0\xee\x8e\xd2\x0b'
 }
 
+# has_signal PID FIELD SIGNAL: waits until the process is cachesim, and cachesim catches (SigCgt) or ignores (SigIgn) the signal
+has_signal() {
+    local bit=$((1 << ($(kill -l "$3") - 1))) mask
+    for _ in $(seq 600); do
+        mask=$(awk -v field="$2:" '$1 == "Name:" { name = $2 } $1 == field && name == "cachesim" { print $2 }' "/proc/$1/status" 2>/dev/null)
+        [ $((0x${mask:-0} & bit)) -eq 0 ] || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
 # ends_by SIGNAL STATUS ARGUMENTS...: cachesim is ended by the signal within a second, whatever the caller ignores
 ends_by() {
     local signal=$1 status=$2 pid start
     shift 2
     env --default-signal=INT,TERM,HUP "$cachesim" "$@" >"$work/out" 2>"$work/err" &
     pid=$!
-    sleep 0.3
+    check "$*: $signal has a handler" has_signal $pid SigCgt "$signal"
+    sleep 0.2
     start=$(date +%s%N)
     kill -s "$signal" $pid
-    wait $pid 2>/dev/null
+    { gone $pid; wait $pid; } 2>/dev/null
     check "$*: exit status $? after $signal" [ $? -eq "$status" ]
     check "$*: $signal takes too long" [ $(($(date +%s%N) - start)) -lt 1000000000 ]
 }
@@ -333,7 +345,7 @@ signals() {
     ends_by HUP 129 --convert din "$dir/out" "$work/long.binary"
     check "half traces are removed: $(ls -A "$dir")" [ -z "$(ls -A "$dir")" ]
     (trap '' HUP && exec "$cachesim" --mrc "$work/fifo.din" >"$work/out") &
-    sleep 0.2
+    check "a signal that the caller ignores is ignored" has_signal $! SigIgn HUP
     kill -s HUP $!
     cat tests/golden/mix.din >"$work/fifo.din"
     check "an ignored signal stays ignored" wait $!
