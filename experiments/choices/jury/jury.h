@@ -145,12 +145,16 @@ struct exp_jury_report {
     size_t n_losses, n_explained;
     struct exp_jury_sum *sum;
     size_t n_sums;
+    size_t n_schedules, n_csa_right, n_ws_faster; /* shapes: IS and WS differ; CSA chose the faster; WS is the faster */
     struct exp_target_result target[EXP_N_TARGETS];
     size_t n_untimed, n_unsimulated; /* rows */
 };
 
 /* A speed-up below this share of Base's speed is a loss. */
 #define EXP_JURY_LOSS 0.95
+
+/* Two schedules of speeds above this ratio differ. */
+#define EXP_JURY_DIFFER 1.03
 
 void exp_jury_report_make(struct exp_jury_report *r, const struct exp_jury *j);
 void exp_jury_report_release(struct exp_jury_report *r);

@@ -294,6 +294,35 @@ const struct exp_jury_sum *exp_jury_sum_of(const struct exp_jury_report *r, cons
     return NULL;
 }
 
+/* ---- CSA's choice of the schedule ---- */
+
+/* Counts CSA's choices, and how many were right. */
+static void judge_schedules(struct exp_jury_report *r)
+{
+    const struct exp_jury *j = r->jury;
+
+    for (size_t i = 0; i < j->n_judged; i++) {
+        const struct exp_jury_layer *l = &j->layer[j->order[i]];
+        struct value speed[2] = { value_none(NO_BASE), value_none(NO_BASE) }; /* IS, WS */
+        size_t chosen = 2;
+
+        for (size_t a = 0; a < j->n_algos; a++) {
+            const bool is_ws = l->by[a].algo->schedule == CSA_WS;
+
+            if (l->by[a].algo->when != EXP_ALGO_MEMBER)
+                continue;
+            speed[is_ws] = speedup_of(j, l, &l->by[a]);
+            chosen = a == l->chosen ? is_ws : chosen;
+        }
+        if (chosen == 2 || speed[0].why || speed[1].why ||
+            fmax(speed[0].number, speed[1].number) <= EXP_JURY_DIFFER * fmin(speed[0].number, speed[1].number))
+            continue;
+        r->n_schedules++;
+        r->n_csa_right += speed[chosen].number > speed[!chosen].number;
+        r->n_ws_faster += speed[1].number > speed[0].number;
+    }
+}
+
 /* ---- targets.csv ---- */
 
 static void judge_targets(struct exp_jury_report *r)
@@ -332,6 +361,7 @@ void exp_jury_report_make(struct exp_jury_report *r, const struct exp_jury *j)
     if (has_base(j))
         make_losses(r);
     make_sums(r);
+    judge_schedules(r);
     judge_targets(r);
 }
 

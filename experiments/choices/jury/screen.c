@@ -42,12 +42,29 @@ static char *headline(const struct exp_jury_report *r)
     return text;
 }
 
+/* Returns the sentence about CSA's choices of schedules, from malloc; NULL: no two schedules differ. */
+static char *schedules_words(const struct exp_jury_report *r)
+{
+    const double percent = r->n_schedules ? 100.0 / (double)r->n_schedules : 0;
+
+    return r->n_schedules
+               ? exp_format("CSA chose the faster%s of IS and WS in %.1f %% of the %zu shapes where the two differ by "
+                            "over 3 %% (always WS: %.1f, always IS: %.1f)",
+                            r->is_timed ? "" : " (by simulation)", percent * (double)r->n_csa_right, r->n_schedules,
+                            percent * (double)r->n_ws_faster, percent * (double)(r->n_schedules - r->n_ws_faster))
+               : NULL;
+}
+
 static void print_notes(const struct exp_jury_report *r, FILE *out)
 {
     const struct exp_jury *j = r->jury;
+    char *schedules = schedules_words(r);
 
     fprintf(out, "ConvBench's paper has SConv faster in %.1f %% of %s shapes (arXiv:2407.10730, on its own machine).\n",
             PUBLISHED_PERCENT, PUBLISHED_SHAPES);
+    if (schedules)
+        fprintf(out, "%s.\n", schedules);
+    free(schedules);
     if (j->why_untimed)
         fprintf(out, "Nothing is timed: %s.\n", j->why_untimed);
     if (j->why_elsewhere && !j->why_untimed)
@@ -257,13 +274,16 @@ static void note_losses(const struct exp_jury_report *r, struct exp_screen *s)
 
 void exp_jury_fill_screen(const struct exp_jury_report *r, struct exp_screen *s)
 {
-    char *text = headline(r);
+    char *text = headline(r), *schedules = schedules_words(r);
 
     assert(r->jury && s);
     exp_screen_say(s, EXP_STRONG, "%s", text);
     free(text);
     exp_screen_note(s, "paper", "faster in %.1f %% of %s shapes (ConvBench, arXiv:2407.10730), on a machine of its own",
                     PUBLISHED_PERCENT, PUBLISHED_SHAPES);
+    if (schedules)
+        exp_screen_note(s, "schedule", "%s", schedules);
+    free(schedules);
     note_losses(r, s);
     note_targets(r, s);
     note_targets_reached(r, s);
