@@ -16,7 +16,7 @@
 enum { LINE_BYTES = 256 };
 
 static const uint64_t redraw_ns = 100000000;
-static const uint64_t plain_line_ns = 10000000000, most_plain_ns = 600000000000;
+static const uint64_t plain_line_ns = 20000000000, most_plain_ns = 600000000000;
 static const uint64_t live_ns = 500000000;
 static const uint64_t estimate_after_ns = 2000000000;
 static const double estimate_after_share = 0.05;
@@ -229,7 +229,7 @@ static void say_plainly(struct exp_progress *p)
     fprintf(p->out, "%s\n", line);
 }
 
-/* Returns the time between two lines. Plain lines become rarer: after 10 s, 30 s, 90 s. */
+/* Returns the time between two lines. Plain lines become rarer: after 20 s, 60 s, 180 s. */
 static uint64_t line_gap(const struct exp_progress *p)
 {
     const uint64_t twice = 2 * (p->printed_ns - p->start_ns);

@@ -148,7 +148,7 @@ static void say_trust(const struct exp_judge_report *r, struct exp_screen *scree
         exp_screen_note(
             screen, "trust",
             "Eq. 6 with simulated loads knows neither stores nor prefetchers; make experiment takes times%s",
-            r->is_sampled ? "; replays are samples, with 95 % intervals (SAMPLE=exact)" : "");
+            r->is_sampled ? "; replays are samples (SAMPLE=exact: all accesses)" : "");
     else
         exp_screen_note(screen, "trust",
                         "these are times of make experiment; SConv is faster than Base in %zu of %zu layers%s%s",

@@ -303,10 +303,10 @@ static void say_trust(const struct subject *x, struct exp_screen *screen)
     if (*untimed)
         exp_screen_note(screen, "trust", "the time was not measured: %s", untimed);
     else
-        exp_screen_note(screen, "trust", "%zu rounds, %s%s%s", s->n_rounds, exp_end_text(s->end),
-                        *s->checked ? "; all steps were checked against plain loops"
-                                    : "; no step was checked (CHECK=0)",
-                        s->why_elsewhere ? "; times are this computer's, not the simulated machine's" : "");
+        exp_screen_note(
+            screen, "trust", "%zu round%s, %s%s%s", s->n_rounds, s->n_rounds == 1 ? "" : "s", exp_end_text(s->end),
+            *s->checked ? "; all steps were checked against plain loops" : "; no step was checked (CHECK=0)",
+            s->why_elsewhere ? "; times are this computer's, not the simulated machine's" : "");
     if (*s->peer.name && *s->peer.missing.text)
         exp_screen_note(screen, "beside", "no time of ONNX Runtime: %s", s->peer.missing.text);
     exp_screen_note(screen, "types", "%s", s->types);
@@ -314,12 +314,18 @@ static void say_trust(const struct subject *x, struct exp_screen *screen)
 
 /* ---- the table ---- */
 
+/* Multiply-adds for each unit of cost stand in the table; a network without any has no rate. */
+static bool has_rate(const struct subject *x)
+{
+    return x->unit->rate_name && x->roof > 0;
+}
+
 static void put_head(const struct subject *x, struct exp_screen *screen)
 {
     exp_screen_row(screen, "step");
     exp_screen_cell(screen, EXP_PLAIN, "%s", x->unit->name);
     exp_screen_cell(screen, EXP_PLAIN, "share");
-    if (!x->unit->rate_name)
+    if (!has_rate(x))
         return;
     exp_screen_cell(screen, EXP_PLAIN, x->unit == &by_time ? "MACs/ns" : "MACs/cycle");
     exp_screen_cell(screen, EXP_PLAIN, x->unit == &by_time ? "saves ms at %.3g" : "saves at %.3g", x->roof);
@@ -330,7 +336,7 @@ static void put_group(const struct subject *x, const struct group *g, const char
     exp_screen_row(screen, "%s", name);
     exp_screen_number(screen, EXP_PLAIN, g->cost / x->unit->one);
     exp_screen_cell(screen, EXP_PLAIN, "%.1f %%", share_of(x, g->cost));
-    if (!x->unit->rate_name)
+    if (!has_rate(x))
         return;
     exp_screen_number(screen, g == x->first ? EXP_BAD : EXP_PLAIN, g->macs > 0 ? g->macs / g->cost : (double)NAN);
     exp_screen_number(screen, g == x->first ? EXP_GOOD : EXP_PLAIN, g->saves / x->unit->one);

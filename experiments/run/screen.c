@@ -334,8 +334,8 @@ static void say_trust(const struct subject *s, struct exp_screen *screen)
     }
     if (v->disturbance)
         exp_say(text, sizeof text, "the computer was %.*s; ", (int)strcspn(v->disturbance, ":"), v->disturbance);
-    exp_say_more(text, sizeof text, "%zu rounds, 95 %% intervals within %.1f %% a layer", v->n_rounds,
-                 widest_percent(v, s->best));
+    exp_say_more(text, sizeof text, "%zu round%s, 95 %% intervals within %.1f %% a layer", v->n_rounds,
+                 v->n_rounds == 1 ? "" : "s", widest_percent(v, s->best));
     if (v->ended)
         exp_say_more(text, sizeof text, "; %s", v->ended);
     exp_screen_note(screen, "trust", "%s", text);
@@ -363,8 +363,7 @@ static void say_simulation(const struct subject *s, struct exp_screen *screen)
                          simulated < measured ? "too low" : "too high");
     }
     if (verdict_sampled_percent(v) < 100)
-        exp_say_more(text, sizeof text, "%s%s", *text ? "; " : "",
-                     "replays are samples, with 95 % intervals (SAMPLE=exact)");
+        exp_say_more(text, sizeof text, "%s%s", *text ? "; " : "", "replays are samples (SAMPLE=exact: all accesses)");
     exp_screen_note(screen, "model", "%s", text);
 }
 

@@ -110,10 +110,14 @@ struct exp_report exp_run_report(const struct exp_run_session *s)
 struct timing {
     const struct exp_run_session *s;
     struct exp_progress *progress;
+    struct exp_ratio said; /* the last answer */
 };
 
-/* Says the measured answer above the progress of the next work. Few rounds have no interval. */
-static void say_measured(const struct timing *t, const char *when, size_t n_rounds)
+/*
+ * Says the measured answer above the progress of the next work, unless the interval of the last answer holds the answer.
+ * Few rounds have no interval.
+ */
+static void say_measured(struct timing *t, const char *when, size_t n_rounds)
 {
     const struct exp_report report = exp_run_report(t->s);
     struct exp_total total[EXP_MAX_ALGO_RECORDS];
@@ -126,11 +130,13 @@ static void say_measured(const struct timing *t, const char *when, size_t n_roun
             (!best || total[i].speedup.value > best->speedup.value))
             best = &total[i];
     }
-    if (best && !isnan(best->speedup.low))
+    if (!best || (t->said.low <= best->speedup.value && best->speedup.value <= t->said.high))
+        return;
+    t->said = best->speedup;
+    if (!isnan(best->speedup.low))
         exp_say(interval, sizeof interval, " [%.2f, %.2f]", best->speedup.low, best->speedup.high);
-    if (best)
-        exp_progress_note(t->progress, "%s %zu rounds: %s is %.2f times as fast as %s%s", when, n_rounds,
-                          exp_algo_find(best->algo)->label, best->speedup.value, exp_algo_base()->label, interval);
+    exp_progress_note(t->progress, "%s %zu rounds: %s is %.2f times as fast as %s%s", when, n_rounds,
+                      exp_algo_find(best->algo)->label, best->speedup.value, exp_algo_base()->label, interval);
 }
 
 /* Says the answer of the first few rounds. */
@@ -145,7 +151,7 @@ static void say_first(void *timing, size_t n_rounds)
 static int measure(struct exp_run_session *s, struct exp_progress *progress)
 {
     struct exp_measure_options m = measure_options(s);
-    struct timing timing = { s, progress };
+    struct timing timing = { .s = s, .progress = progress };
     int err;
 
     m.plugins_only = !s->results.is_timed; /* a simulated plug-in must compute right values, too */

@@ -57,7 +57,7 @@ static void test_first_results(void)
 
 static void test_progress_plain(void)
 {
-    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_VERIFY] = 20, [EXP_WORK_REPLAY] = 80 };
+    static const double seconds[EXP_N_WORKS] = { [EXP_WORK_VERIFY] = 30, [EXP_WORK_REPLAY] = 70 };
     FILE *out = tmpfile();
     struct exp_progress *p;
     char *text;
@@ -67,9 +67,9 @@ static void test_progress_plain(void)
     p = exp_progress_new(out, false, seconds, fake_now);
     exp_progress_step(p, EXP_WORK_VERIFY, 0); /* nothing has begun */
     exp_progress_begin(p, EXP_WORK_VERIFY, "conv1_1", "verifying");
-    fake_ns += 9 * second_ns;
-    exp_progress_step(p, EXP_WORK_VERIFY, 10);
-    exp_progress_begin(p, EXP_WORK_VERIFY, "conv1_2", "verifying"); /* not ten seconds yet */
+    fake_ns += 19 * second_ns;
+    exp_progress_step(p, EXP_WORK_VERIFY, 20);
+    exp_progress_begin(p, EXP_WORK_VERIFY, "conv1_2", "verifying"); /* not twenty seconds yet */
     fake_ns += second_ns;
     exp_progress_step(p, EXP_WORK_VERIFY, 0);
     exp_progress_step(p, EXP_WORK_VERIFY, 0);
@@ -79,15 +79,15 @@ static void test_progress_plain(void)
     exp_progress_note(p, "note %d", 1);
     fake_ns += 39 * second_ns;
     exp_progress_step(p, EXP_WORK_REPLAY, 39); /* lines are rarer now */
-    fake_ns += second_ns;
-    exp_progress_step(p, EXP_WORK_REPLAY, 1);
+    fake_ns += 21 * second_ns;
+    exp_progress_step(p, EXP_WORK_REPLAY, 21);
     exp_progress_free(p);
     text = read_back(out);
     CU_ASSERT_STRING_EQUAL(text, "[  0 %] conv1_1  verifying  0 s elapsed\n"
-                                 "[ 10 %] conv1_2  verifying  10 s elapsed, about 1 min 30 s left\n"
-                                 "[ 20 %] conv1_1  replaying  20 s elapsed, about 1 min 20 s left\n"
+                                 "[ 20 %] conv1_2  verifying  20 s elapsed, about 1 min 20 s left\n"
+                                 "[ 30 %] conv1_1  replaying  30 s elapsed, about 1 min 10 s left\n"
                                  "note 1\n"
-                                 "[ 60 %] conv1_1  replaying  1 min 0 s elapsed, about 40 s left\n");
+                                 "[ 90 %] conv1_1  replaying  1 min 30 s elapsed, about 10 s left\n");
     free(text);
 }
 
@@ -137,11 +137,11 @@ static void test_progress_end(void)
     fake_ns = second_ns;
     p = exp_progress_new(out, false, seconds, fake_now);
     exp_progress_begin(p, EXP_WORK_ROUNDS, "a", "x");
-    fake_ns += 10 * second_ns;
-    exp_progress_step(p, EXP_WORK_ROUNDS, 10);
+    fake_ns += 20 * second_ns;
+    exp_progress_step(p, EXP_WORK_ROUNDS, 20);
     exp_progress_free(p);
     text = read_back(out);
-    until = strstr(text, "10 s elapsed, about 16 min 30 s left, until ");
+    until = strstr(text, "20 s elapsed, about 16 min 20 s left, until ");
     test_check(until && strspn(strrchr(text, ' ') + 1, "0123456789:") == strlen("23:59"), "'%s'", text);
     free(text);
 }
