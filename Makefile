@@ -24,7 +24,7 @@ $(topics): help
 else
 
 # The version of all installed files. The ABI's number (ABI, SCONV_SONAME) changes when old programs no longer run with a library.
-VERSION := 1.1.0
+VERSION := 1.2.0
 $(foreach t,CC=gcc AR=ar LD=ld,$(if $(filter default,$(origin $(firstword $(subst =, ,$t)))),$(eval $(subst =, := $(CROSS),$t))))
 $(foreach t,NM=nm OBJCOPY=objcopy OBJDUMP=objdump,$(eval $(subst =, := $(CROSS),$t)))
 
