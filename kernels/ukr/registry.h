@@ -41,12 +41,13 @@
     X(16x8, mma)
 
 /*
- * Window packing routines, from narrow to wide vectors, the portable routine first: conv_pack_windows__<isa>. "patches"
- * is AVX-512's for wide strides without padding.
+ * Window packing routines, from narrow to wide vectors, the portable routine first: conv_pack_windows__<isa>. "strided"
+ * is AVX2's for strides, "patches" AVX-512's for wide strides without padding.
  */
 #define CONV_WINDOW_PACKERS(X) \
     X(ref)                     \
     X(avx2)                    \
+    X(strided)                 \
     X(avx512)                  \
     X(patches)                 \
     X(vsx)
@@ -117,12 +118,14 @@
 #define CONV_ISA_ref CPU_ISA_NONE
 #define CONV_ISA_avx2 CPU_ISA_AVX2
 #define CONV_ISA_avx512 CPU_ISA_AVX512
+#define CONV_ISA_strided CPU_ISA_AVX2
 #define CONV_ISA_patches CPU_ISA_AVX512
 #define CONV_ISA_mma CPU_ISA_MMA
 #define CONV_ISA_vsx CPU_ISA_MMA
 #define CONV_FN_ref(fn) fn
 #define CONV_FN_avx2(fn) CONV_X86_FN(fn)
 #define CONV_FN_avx512(fn) CONV_X86_FN(fn)
+#define CONV_FN_strided(fn) CONV_X86_FN(fn)
 #define CONV_FN_patches(fn) CONV_X86_FN(fn)
 #define CONV_FN_mma(fn) CONV_MMA_FN(fn)
 #define CONV_FN_vsx(fn) CONV_MMA_FN(fn)
