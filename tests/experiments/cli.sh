@@ -647,6 +647,9 @@ elsewhere() {
     "$experiment" MODEL=tests/data/three.csv MACHINE=toy TIMING=0 OBSERVE=0 STORE=no "RESULTS=$work/inside" >"$work/out" 2>"$work/err"
     check "elsewhere: other results than in the project's folder" cmp -s <(grep -v '^#' "$there/results/toy/own/layers.csv" | cut -d, -f2-) \
         <(grep -v '^#' "$work/inside/toy/three/layers.csv" | cut -d, -f2-)
+    cp "$there/own.csv" "$there/bare"
+    (cd "$there" && "$absolute" MODEL=squeezenet,bare TIMING=0) >"$work/out" 2>"$work/err"
+    check "elsewhere: a file without an ending: $(cat "$work/err")" grep -qF "unknown model 'bare'; there is a file called so: MODEL=./bare" "$work/err"
     (cd "$there" && "$absolute" MODEL=vgg16 MACHINE=./none.cfg) >"$work/out" 2>"$work/err"
     check "elsewhere: a missing machine is not named: $(cat "$work/err")" grep -qF "$there/./none.cfg: cannot open" "$work/err"
     [ -n "${EMULATED-}" ] || { cp "$experiment" "$there/" && (cd "$there" && ./experiment MODEL=own.csv MACHINE=own.cfg TIMING=0) >"$work/out" 2>"$work/err"; }

@@ -1,6 +1,7 @@
 #include "experiments/bench/course/project.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,10 +133,46 @@ static void take_over(struct exp_command_line *e, const struct exp_option *table
         e->argv[e->argc++] = from_root(&path, folder);
 }
 
+/* Tells whether a word of MODEL= names a file of the user's folder, and no table of the project. */
+static bool is_file_here(const char *name, const char *project)
+{
+    char *table = exp_format("%s/experiments/models/%s.csv", project, name);
+    char *elsewhere = exp_format("%s/experiments/models/*/%s.csv", project, name);
+    struct stat s;
+    glob_t g = { 0 };
+    bool is = *name && strcmp(name, "all") != 0 && !exp_descriptor_begins(name) && !is_path(name, strlen(name)) &&
+              !stat(name, &s) && S_ISREG(s.st_mode) && access(table, F_OK) && glob(elsewhere, 0, NULL, &g);
+
+    globfree(&g);
+    free(elsewhere);
+    free(table);
+    return is;
+}
+
+/* Refuses words of MODEL= that name files of the user's folder, as exp_model_find does in the project's folder. */
+static int refuse_files(const struct exp_option *table, const void *options, const char *project, struct exp_why *why)
+{
+    struct exp_options_path path;
+    size_t at = 0;
+    int err = 0;
+
+    while (!err && exp_options_next_path(table, options, &at, &path)) {
+        char *list = exp_copy_text(path.value), *rest = list, *name;
+
+        while (!err && path.are_names && !strcmp(path.name, "MODEL") && (name = strtok_r(rest, ", \t", &rest))) {
+            if (is_file_here(name, project))
+                err = exp_fail(why, -ENOENT, "unknown model '%s'; there is a file called so: MODEL=./%s", name, name);
+        }
+        free(list);
+    }
+    return err;
+}
+
 int exp_project_enter(struct exp_command_line *e, const struct exp_option *table, const void *options, int argc,
                       char **argv, struct exp_why *why)
 {
     char project[PATH_MAX], here[PATH_MAX];
+    int err;
 
     *e = (struct exp_command_line){ 0 };
     if (is_project("."))
@@ -146,6 +183,9 @@ int exp_project_enter(struct exp_command_line *e, const struct exp_option *table
                         "around the program; start it in the project's folder, or install it: make install");
     if (!getcwd(here, sizeof here))
         return exp_fail(why, -errno, "this folder has no name: %s", strerror(errno));
+    err = refuse_files(table, options, project, why);
+    if (err)
+        return err;
     take_over(e, table, options, argc, argv, strcmp(here, "/") ? here : "");
     return chdir(project) ? exp_fail(why, -errno, "cannot go to '%s': %s", project, strerror(errno)) : 0;
 }
