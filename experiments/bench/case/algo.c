@@ -544,14 +544,14 @@ static int choose_ukr(struct exp_setup *s, const char *override, struct exp_why 
 static int read_stacks_of_other_vectors(struct exp_setup *s, struct exp_why *why)
 {
     enum cpu_isa other = s->ukr->isa == CPU_ISA_AVX512 ? CPU_ISA_AVX2 : CPU_ISA_AVX512;
-    char *path = s->ukr->isa == CPU_ISA_MMA ? NULL : exp_stacks_path(other);
+    char *path = s->ukr->isa == CPU_ISA_MMA ? NULL : exp_stacks_known_path(other);
     int err = path && !access(path, F_OK) ? exp_stacks_read(&s->stacks, path, why) : 0;
 
     free(path);
     return err;
 }
 
-/* A machine that asks for stacks is replayed without stacks if this build's code was not observed. */
+/* A machine that asks for stacks is replayed without stacks if no code was observed. */
 static int read_stacks(struct exp_setup *s, struct exp_why *why)
 {
     char *path;
@@ -561,7 +561,7 @@ static int read_stacks(struct exp_setup *s, struct exp_why *why)
     s->why_no_stacks[0] = '\0';
     if (!s->machine.has_stack && *s->why_no_cycles)
         return 0;
-    path = s->stack_path ? exp_format("%s", s->stack_path) : exp_stacks_path(s->ukr->isa);
+    path = s->stack_path ? exp_format("%s", s->stack_path) : exp_stacks_known_path(s->ukr->isa);
     err = exp_stacks_read(&s->stacks, path, why);
     if (err == -ENOENT && !s->stack_path) {
         exp_say(s->why_no_stacks, sizeof s->why_no_stacks, "there is no %s; make stack observes it", path);
@@ -630,11 +630,22 @@ static void describe_tuned(const struct exp_setup *s, FILE *out)
                 s->measures ? ", by timing" : "");
 }
 
+/* Says where gcc 12's code stands for code of a compiler without a table. */
+static void describe_compiler(const struct exp_setup *s, FILE *out)
+{
+    char *own = exp_stacks_path(s->ukr->isa);
+
+    if (s->stacks.n && !s->stack_path && strcmp(own, s->stacks.table[0].path) != 0)
+        fprintf(out, "replayed: the stack of %s; there is no %s\n", s->stacks.table[0].path, own);
+    free(own);
+}
+
 /* Says for which algorithms the stack of compiled code is replayed, if the machine asks for stacks. */
 static void describe_stacks(const struct exp_setup *s, unsigned selected, FILE *out)
 {
     if (*s->why_no_stacks)
         fprintf(out, "not replayed: what compiled code does on its stack; %s\n", s->why_no_stacks);
+    describe_compiler(s, out);
     for (unsigned i = 0; i < exp_algo_count() && s->stacks.n; i++) {
         if ((selected >> i & 1) && !exp_algo_at(i)->plugin && exp_algo_at(i) != exp_algo_noted() &&
             !exp_stacks_have(&s->stacks, exp_algo_at(i)->name))

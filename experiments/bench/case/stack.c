@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/bench/case/algo.h"
 #include "kernels/ukr/dispatch.h"
@@ -17,6 +18,8 @@
 #define COMPILER_VERSION __GNUC__
 #endif
 
+#define OBSERVED_COMPILER "gcc-12" /* of the kept tables */
+
 enum { MAX_LINES = 4096 };
 
 /* A fit leaves at most this for a cost of 0. */
@@ -27,11 +30,24 @@ enum { ALGO, UKR, PHASE, LINES, WORK, LOADS, STORES, INSTRUCTIONS, BRANCHES, N_C
 static const char *const columns[N_COLUMNS] = { "algo",  "micro_kernel", "phase",        "lines",   "work",
                                                 "loads", "stores",       "instructions", "branches" };
 
+static const char *family(enum cpu_isa isa)
+{
+    return isa == CPU_ISA_MMA ? "ppc64le" : isa == CPU_ISA_AVX512 ? "x86_64-avx512" : "x86_64";
+}
+
 char *exp_stacks_path(enum cpu_isa isa)
 {
-    const char *family = isa == CPU_ISA_MMA ? "ppc64le" : isa == CPU_ISA_AVX512 ? "x86_64-avx512" : "x86_64";
+    return exp_format(FOLDER "/%s-" COMPILER "-%d.csv", family(isa), COMPILER_VERSION);
+}
 
-    return exp_format(FOLDER "/%s-" COMPILER "-%d.csv", family, COMPILER_VERSION);
+char *exp_stacks_known_path(enum cpu_isa isa)
+{
+    char *path = exp_stacks_path(isa);
+
+    if (!access(path, F_OK))
+        return path;
+    free(path);
+    return exp_format(FOLDER "/%s-" OBSERVED_COMPILER ".csv", family(isa));
 }
 
 const char *exp_stack_kernel(const struct conv_plan *plan)

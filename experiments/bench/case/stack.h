@@ -33,6 +33,9 @@ struct exp_stacks {
 /* Returns the path of this build's table for a CPU family with the instructions, from malloc. */
 char *exp_stacks_path(enum cpu_isa isa);
 
+/* Returns the path of the table to replay: of the build, if `make stack` wrote the table; else of gcc 12. */
+char *exp_stacks_known_path(enum cpu_isa isa);
+
 /*
  * Adds a table; *s starts empty, all zeros. Returns 0; -errno of reading the file; -EINVAL for a malformed table. On
  * failure *s is empty.
