@@ -25,7 +25,7 @@ else
 
 # The version of all installed files. The ABI's number (ABI, SCONV_SONAME) changes when old programs no longer run with a library.
 VERSION := 1.2.0
-$(foreach t,CC=gcc AR=ar LD=ld,$(if $(filter default,$(origin $(firstword $(subst =, ,$t)))),$(eval $(subst =, := $(CROSS),$t))))
+$(foreach t,CC=$(if $(findstring memory,$(SAN)),clang,gcc) AR=ar LD=ld,$(if $(filter default,$(origin $(firstword $(subst =, ,$t)))),$(eval $(subst =, := $(CROSS),$t))))
 $(foreach t,NM=nm OBJCOPY=objcopy OBJDUMP=objdump,$(eval $(subst =, := $(CROSS),$t)))
 
 # gcc 12's leak checker misreads thread-local storage 16 bytes into a page: use_tls=0, and tests/leaks.txt names memory of such pointers.
@@ -85,7 +85,7 @@ ukr_flags_ppc64le = $(if $(findstring _mma.c,$1)$(findstring _vsx.c,$1),$(power1
 kernel_flags := $(if $(power10_flag),-DBUILT_MMA)
 # No loop of a kernel becomes memset or memcpy, and portable kernels get no vectors. A kernel starts a cache line: without the start,
 # its speed depends on the objects linked before (by a third, in Base's im2col).
-no_idioms := $(if $(findstring clang,$(CC)),-fno-builtin,-fno-tree-loop-distribute-patterns)
+no_idioms := $(if $(findstring clang,$(CC)),-mllvm -disable-loop-idiom-all,-fno-tree-loop-distribute-patterns)
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 # The flags of sanitizers: a tenth of gcc's time, a quarter of clang's.

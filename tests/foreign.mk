@@ -58,7 +58,7 @@ aarch64_ukr := f32_16x24__ref
 # POWER10 has kernels of its own. Readers of files, stores, counters and clocks are tested on Arm.
 power10_suites = $(filter-out polydl%,$(cpu_suites))
 aarch64_suites := cpu kernels winograd nest share emit sconv sconv_errors sconv_plans record exp_replay exp_measure store tasks \
-                  plan_json sim_cache sim_bursts sim_plain sim_trace sim_machine counters_run watchpoints host \
+                  plan_json sim_cache sim_bursts sim_plain sim_trace corpus sim_machine counters_run watchpoints host \
                   counters_proof timing onnx onnx_shapes network network_steps
 power10_parts := results names guests observed
 # A POWER9 has no matrix engine: replays and runs must not need a matrix engine.

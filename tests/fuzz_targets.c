@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/onnx/graph.h"
 #include "sim/hierarchy.h"
 #include "sim/machine/machine.h"
 #include "sim/trace/trace_reader.h"
+#include "tests/fuzz_files.h"
 #include "tests/fuzz_targets.h"
 #include "tests/kernels/shape_check.h"
 
@@ -15,30 +15,6 @@ enum {
     SMALL_BLOCK_BYTES = 64,
     MOST_LINES = 1 << 20, /* simulators of larger caches are not built */
 };
-
-static bool complain(const char *what, const char *value)
-{
-    fprintf(stderr, "fuzz: %s, '%s'\n", what, value);
-    return false;
-}
-
-/* Tells whether a message is a single line that starts with the input's name. */
-static bool is_message(const char *why, const char *name)
-{
-    return !strncmp(why, name, strlen(name)) && why[strlen(name)] == ':' && !strchr(why, '\n');
-}
-
-/* Returns a file of the bytes, to be read from the start. */
-static FILE *file_of(const void *data, size_t size)
-{
-    FILE *f = tmpfile();
-
-    if (!f || fwrite(data, 1, size, f) != size || fflush(f) || fseek(f, 0, SEEK_SET)) {
-        perror("fuzz: cannot write a temporary file");
-        exit(1);
-    }
-    return f;
-}
 
 /* ---- machine files ---- */
 
@@ -50,11 +26,11 @@ static bool reads_machine_back(const struct sim_machine *m)
     bool same;
 
     if (!f || sim_machine_print(m, f) || fflush(f))
-        return complain("a machine that was read cannot be printed", m->name);
+        return fuzz_complain("a machine that was read cannot be printed", m->name);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(f));
     same = !sim_machine_read(&again, path, why, sizeof why) && !memcmp(&again, m, sizeof again);
     fclose(f);
-    return same || complain("a machine differs after being printed and read", m->name);
+    return same || fuzz_complain("a machine differs after being printed and read", m->name);
 }
 
 /* A valid machine also gives valid machines with the first levels, with the caches alone, and without prefetchers. */
@@ -72,7 +48,7 @@ static bool is_whole(const struct sim_machine *m)
 
         holds = !sim_machine_validate(&first, why, sizeof why);
     }
-    return holds || complain("a machine that was read cannot be simulated", why);
+    return holds || fuzz_complain("a machine that was read cannot be simulated", why);
 }
 
 /* Builds the simulator with one set per slice, because only the number of slices limits the number of sets. */
@@ -91,21 +67,21 @@ static bool can_be_built(const struct sim_machine *m)
     }
     err = sim_hierarchy_new(&h, &small);
     sim_hierarchy_free(err ? NULL : h);
-    return !err || complain("the simulator refuses a machine that was read", strerror(-err));
+    return !err || fuzz_complain("the simulator refuses a machine that was read", strerror(-err));
 }
 
 bool fuzz_machine(const uint8_t *data, size_t size)
 {
     struct sim_machine m;
     char path[64], why[512] = "";
-    FILE *f = file_of(data, size);
+    FILE *f = fuzz_file(data, size);
     int err;
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(f));
     err = sim_machine_read(&m, path, why, sizeof why);
     fclose(f);
     if (err)
-        return is_message(why, path) || complain("not a message", why);
+        return fuzz_is_message(why, path) || fuzz_complain("not a message", why);
     return reads_machine_back(&m) && is_whole(&m) && can_be_built(&m);
 }
 
@@ -170,21 +146,21 @@ static bool survives_copy(FILE *in, enum sim_trace_format format, const struct o
     sim_trace_init_as(&t, copy, SIM_TRACE_BINARY);
     small = read_trace(in, format, SMALL_BLOCK_BYTES, sim_trace_sink(&t));
     if (!same_outcome(whole, &small) && !strstr(small.why, "too long"))
-        return complain("small blocks change the trace", small.why);
+        return fuzz_complain("small blocks change the trace", small.why);
     if (sim_trace_close(&t) || fseek(copy, 0, SEEK_SET))
         exit(1);
     again = read_trace(copy, SIM_TRACE_BINARY, 0, NULL);
     fclose(copy);
     if (small.err || small.n_accesses > MANY_ACCESSES)
         return true;
-    return same_outcome(&small, &again) || complain("a trace differs after being written and read", again.why);
+    return same_outcome(&small, &again) || fuzz_complain("a trace differs after being written and read", again.why);
 }
 
 static bool fuzz_trace(enum sim_trace_format format, const uint8_t *data, size_t size)
 {
-    FILE *in = file_of(data, size);
+    FILE *in = fuzz_file(data, size);
     struct outcome whole = read_trace(in, format, 0, NULL);
-    bool holds = !whole.err || is_message(whole.why, "trace") || complain("not a message", whole.why);
+    bool holds = !whole.err || fuzz_is_message(whole.why, "trace") || fuzz_complain("not a message", whole.why);
 
     holds = holds && survives_copy(in, format, &whole);
     fclose(in);
@@ -211,83 +187,6 @@ bool fuzz_binary(const uint8_t *data, size_t size)
     return fuzz_trace(SIM_TRACE_BINARY, data, size);
 }
 
-/* ---- networks ---- */
-
-static uint64_t sum_of(const uint8_t *bytes, size_t n)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += bytes[i];
-    return sum;
-}
-
-/* Reads every byte of a constant: sanitizers find bytes outside. */
-static bool value_holds(const struct onnx_value *v)
-{
-    size_t n = 1;
-
-    for (size_t i = 0; i < v->n_dims; i++)
-        n *= (size_t)v->dim[i];
-    if (v->has_shape && n != v->elements)
-        return complain("a value has another size than its shape", v->name);
-    if (v->data && (v->bytes != v->elements * onnx_type_bytes(v->type) || (uintptr_t)v->data % 16))
-        return complain("the data of a constant do not fit", v->name);
-    return !v->data || sum_of(v->data, v->bytes) <= UINT64_C(255) * v->bytes;
-}
-
-static bool node_holds(const struct onnx_graph *g, size_t i)
-{
-    const struct onnx_node *n = &g->node[i];
-    struct conv_problem p;
-    struct exp_why why;
-    bool has_shapes = true, has_outputs = false;
-
-    for (size_t k = 0; k < n->n_in; k++) {
-        const struct onnx_value *v = onnx_in(g, n, k);
-
-        if (v && v->producer != ONNX_NONE && v->producer >= i)
-            return complain("a node stands before one that it needs", n->name);
-    }
-    for (size_t k = 0; k < n->n_out; k++) {
-        has_outputs = has_outputs || onnx_out(g, n, k);
-        has_shapes = has_shapes && (!onnx_out(g, n, k) || onnx_out(g, n, k)->has_shape);
-    }
-    if (has_outputs && has_shapes == !!n->why_no_shape)
-        return complain("a node without a shape says no reason, or one with shapes does", n->name);
-    return onnx_conv_problem(g, n, &p, &why) == 0 || (*why.text && !strchr(why.text, '\n')) ||
-           complain("a node that is no convolution says no reason", n->name);
-}
-
-static bool graph_holds(const struct onnx_graph *g)
-{
-    bool holds = true;
-
-    for (size_t i = 0; i < g->n_values && holds; i++)
-        holds = value_holds(&g->value[i]);
-    for (size_t i = 0; i < g->n_nodes && holds; i++)
-        holds = node_holds(g, i);
-    return holds;
-}
-
-bool fuzz_onnx(const uint8_t *data, size_t size)
-{
-    static const struct onnx_ask asks[] = { { .batch = 0 }, { .batch = 3, .links = true }, { .input = "2x7x7" } };
-    FILE *f = file_of(data, size);
-    struct onnx_graph *g;
-    struct exp_why why = { "" };
-    char path[64];
-    bool holds;
-
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(f));
-    holds = onnx_read(&g, path, &asks[size % (sizeof asks / sizeof asks[0])], &why)
-                ? is_message(why.text, path) || complain("not a message", why.text)
-                : graph_holds(g);
-    onnx_free(g);
-    fclose(f);
-    return holds;
-}
-
 /* ---- shapes ---- */
 
 static size_t size_at(const uint8_t *data, size_t size, size_t index)
@@ -308,5 +207,5 @@ bool fuzz_shape(const uint8_t *data, size_t size)
 
     for (size_t i = 0; i < CONV_N_FIELDS; i++)
         conv_field_set(&p, i, size_at(data, size, i));
-    return shape_check(&check, &p, size_at(data, size, CONV_N_FIELDS)) || complain("a shape", check.why);
+    return shape_check(&check, &p, size_at(data, size, CONV_N_FIELDS)) || fuzz_complain("a shape", check.why);
 }

@@ -20,8 +20,10 @@ fails() {
 fails "tests: suite 'hangs', test 'this one hangs': it did not end in time" --suite hangs --limit 1
 fails "tests: suite 'crashes', test 'this one crashes': it crashed (SIGSEGV)" --suite crashes
 fails "unknown option or bad value: '--limit'" --suite hangs --limit 0
-check "suites that fail on purpose are not listed" [ -z "$("$program" --list | grep -E '^(hangs|crashes):')" ]
-
+"$program" --list | cut -d: -f1 | uniq >"$work/listed"
+check "suites that fail on purpose are not listed" [ -z "$(grep -xE 'hangs|crashes' "$work/listed")" ]
+sed -n 's/^    X(\(.*\)).*/\1/p' tests/main_tests.c >"$work/named"
+check "suites that the program lacks: $(diff "$work/named" "$work/listed")" cmp -s "$work/named" "$work/listed"
 
 # The driver of the jobs: a job that fails is named, with its output, and the others run to their ends.
 tests/jobs.sh <<'END' >"$work/out"

@@ -14,19 +14,33 @@ unsanitized := kernels/library make signals sim/simbench isa readmes rooms words
                $(addprefix experiments/,emit figures opt paper peers polydl slurm study)
 script_job = '$(notdir $1) BUILD=$(BUILD) ARCH=$(ARCH) CC="$(CC)" CFLAGS="$(CFLAGS)" OBJDUMP=$(OBJDUMP) NM=$(NM) SAN=$(SAN) EMIT=$(EMIT) \
     MAKE_ARGS="BUILD=$(BUILD)" $(observable) tests/$1.sh'
-test_programs = $(addprefix $(BUILD)/,tests bench bench-papers sconv-plan sconv-gen $(if $(mlir_header),sconv-opt) onnx2layers cachesim simbench) $(links)
-test_libraries = $(if $(SAN),,$(if $(CROSS),,$(TRACER) $(HEAP)) lib $(BUILD)/libconvsim.so.$(ABI))
+# What tests and parsers of networks need of experiments.
+base_of_tests := $(addprefix experiments/base/,error.c guard.c program.c text.c)
+
+# The suites of sim and kernels in a program of their own, quick to build. With MemorySanitizer no other suite runs: what libraries
+# write that are built without MemorySanitizer would be reported.
+is_core := $(findstring memory,$(SAN))$(filter test-core,$(MAKECMDGOALS))
+core_tests = $(filter-out tests/fuzz_main.c,$(wildcard tests/*.c) $(filter tests/sim/% tests/kernels/%,$(call sources,tests)))
+core_suites = $(filter $(patsubst suite_%.c,%,$(notdir $(core_tests))),$(suites))
+$(BUILD)/tests-core: $(call objects,$(core_tests) $(base_of_tests) $(filter kernels/%,$(parts_of_papers))) $(plain_build)/logged.o $(call archive,kernels) $(call archive,sim)
+	$(link) $(extra_libraries_tests) $(LDLIBS)
+
+test_programs = $(if $(is_core),$(BUILD)/tests-core,$(all_programs))
+all_programs = $(addprefix $(BUILD)/,tests bench bench-papers sconv-plan sconv-gen $(if $(mlir_header),sconv-opt) onnx2layers cachesim simbench) $(links)
+test_libraries = $(if $(SAN)$(is_core),,$(if $(CROSS),,$(TRACER) $(HEAP)) lib $(BUILD)/libconvsim.so.$(ABI))
 scripts = $(foreach s,$(filter-out $(if $(SAN),$(unsanitized)),$(long_scripts) $(filter-out $(long_scripts),$(script_names))),$(call script_job,$s)) \
     'mutants tests/mutate.sh --stale'
-tests_command = $(observable) $(TEST_WRAPPER) $(BUILD)/tests$(if $(SAN), --part 4)
+tests_command = $(observable) $(TEST_WRAPPER) $(firstword $(test_programs))$(if $(SAN), --part 4)
 
 #: make test SUITE=nest SEED=7
 #: 'make check' is the same.
-test: deps ### Build and run all tests (4 to 5 minutes)
-	$(if $(SAN),$(Q).ci/deps tests)
+test: ### Build and run all tests (4 to 5 minutes)
+test-core: ### Build and run the suites of sim and kernels alone (a minute)
+test test-core: deps
+	$(if $(SAN)$(is_core),$(Q).ci/deps $(if $(is_core),clang,tests))
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs) $(test_libraries)
 	$(if $(call suite_needs_guest,$(SUITE)),$(Q). .ci/signals; waited $(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
-	$(Q)$(if $(SUITE),$(tests_command) --suite "$$SUITE"$(suite_arguments),$(call run_jobs,$(scripts) $(call suite_jobs,,$(suites),$(tests_command))))
+	$(Q)$(if $(SUITE),$(tests_command) --suite "$$SUITE"$(suite_arguments),$(call run_jobs,$(if $(is_core),,$(scripts)) $(call suite_jobs,,$(if $(is_core),$(core_suites),$(suites)),$(tests_command))))
 
 check: test
 check-long: deps ### The same tests on 100 times as many random cases (about an hour)
@@ -62,14 +76,14 @@ fuzz: deps ### Fuzz the parsers of machine files, traces and networks, and shape
 	    $(foreach p,$(FUZZ_TARGETS),$(fuzz_build)/fuzz_$p)
 	$(Q)tests/fuzz.sh run $(fuzz_build) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
-fuzz_sources := $(addprefix tests/,fuzz_targets.c kernels/shape_check.c kernels/kcheck.c rng.c) $(wildcard experiments/onnx/*.c) $(addprefix experiments/base/,error.c guard.c program.c text.c)
+fuzz_sources := $(addprefix tests/,fuzz_files.c fuzz_targets.c experiments/fuzz_onnx.c kernels/shape_check.c kernels/kcheck.c rng.c) $(wildcard experiments/onnx/*.c) $(base_of_tests)
 
 $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(fuzz_sources)) $(onnx_made)/onnx.pb-c.o $(call archive,kernels) $(call archive,sim)
 	$(link) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $(LDLIBS)
 
 # Suites that can depend on the CPU's vectors. Tables, texts, stores, statistics and formulas are plain C.
 cpu_suites := cpu exp_replay exp_measure sim_cache sim_bursts sim_policy sim_full sim_random sim_stackdist sim_plain \
-              sim_trace sim_reuse kernels shapes csa tune wisdom nest nest_totals nest_prefetch stack stacks parts \
+              sim_trace sim_reuse corpus kernels shapes csa tune wisdom nest nest_totals nest_prefetch stack stacks parts \
               share team epilogue plan_json emit_c emit_streams emit watch counters_run watchpoints host observe \
               observe_twins observe_stack operators op_places onnx_nodes dnnl peers judge paper polydl polydl_fusion \
               polydl_walk sconv sconv_errors sconv_plans

@@ -238,8 +238,8 @@ static double counted_latency(const struct exp_table *t, const char *place)
         if (strcmp(exp_table_string(t, r, column[0]), "random_chased") ||
             strcmp(exp_table_string(t, r, column[1]), place) || strcmp(exp_table_string(t, r, column[2]), "2m"))
             continue;
-        CU_ASSERT_FATAL(!exp_table_double(t, r, column[3], &cycles, &why) &&
-                        !exp_table_double(t, r, column[4], &loads, &why));
+        CU_ASSERT_FATAL(!exp_table_double(t, r, column[3], &cycles, &why));
+        CU_ASSERT_FATAL(!exp_table_double(t, r, column[4], &loads, &why));
         return cycles / loads;
     }
     return (double)NAN;

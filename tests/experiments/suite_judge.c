@@ -1,13 +1,16 @@
-/* Judging CSA's choices: sums and regrets of verdicts made by hand, and an estimate worked out by hand. */
+/* Judging CSA's choices: sums and regrets of verdicts made by hand, and an estimate worked out by hand; the paper's claim about schedules. */
 #include <CUnit/CUnit.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "counters/host/ctr_timer.h"
 #include "experiments/choices/judge.h"
+#include "experiments/bench/model/model.h"
 #include "experiments/bench/replay/replay.h"
+#include "kernels/ukr/dispatch.h"
 #include "tests/suites.h"
 
 enum { IS, WS }; /* variants, in the order of their list */
@@ -215,6 +218,56 @@ static void test_instructions(void)
     fclose(log);
 }
 
+/* ---- the paper's choices ---- */
+
+struct claim {
+    const char *machine;
+    enum csa_schedule schedule;
+};
+
+/* Counts over all layers how often CSA picks the claimed schedule. */
+static void count_choices(const struct claim *claim, size_t *n_layers, size_t *n_agree)
+{
+    static const char *const models[] = { "googlenet", "inceptionv2", "resnet18", "resnet50",
+                                          "resnet152", "squeezenet",  "vgg16" };
+    struct sim_machine m;
+    char path[128];
+    struct exp_why why;
+
+    snprintf(path, sizeof path, "sim/machines/%s.cfg", claim->machine);
+    CU_ASSERT_FATAL(sim_machine_read(&m, path, why.text, sizeof why.text) == 0);
+    for (size_t i = 0; i < COUNT(models); i++) {
+        struct csa_caches caches = csa_caches_of(&m, csa_default_share);
+        const struct conv_ukr *u = conv_ukr_find(m.ukr);
+        struct exp_model model;
+
+        CU_ASSERT_FATAL(u != NULL);
+        CU_ASSERT_FATAL(exp_model_find(&model, "experiments", models[i], &why) == 0);
+        for (size_t l = 0; l < model.n_layers; l++) {
+            struct csa_tiling t[CSA_N_SCHEDULES];
+
+            for (int s = 0; s < CSA_N_SCHEDULES; s++)
+                t[s] = csa_analyse(&model.layer[l].problem, &caches, u->n_win, u->n_f, (enum csa_schedule)s);
+            *n_agree += csa_choose(t) == claim->schedule;
+            ++*n_layers;
+        }
+        exp_model_release(&model);
+    }
+}
+
+static void the_papers_schedules_are_chosen(void)
+{
+    static const struct claim claims[] = { { "clx4208", CSA_WS }, { "power10", CSA_IS } };
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t n_layers = 0, n_agree = 0;
+
+        count_choices(&claims[i], &n_layers, &n_agree);
+        test_check(n_layers == 393 && n_agree == 393, "%s: %s for %zu of %zu layers", claims[i].machine,
+                   csa_schedule_name(claims[i].schedule), n_agree, n_layers);
+    }
+}
+
 static const struct test_case cases[] = {
     { "choices: the least number, reasons, and what matters", test_choice },
     { "verdicts add up, and regret is what the choices cost", test_sums },
@@ -223,6 +276,7 @@ static const struct test_case cases[] = {
     { "a regret over nothing is infinite", test_nothing_moves },
     { "an estimate is the slowest issue of each phase plus what loads wait", test_estimate },
     { "a replay counts the machine's multiply-add instructions", test_instructions },
+    { "x86's micro-kernel selects WS and POWER10's IS for all 393 layers", the_papers_schedules_are_chosen },
     { NULL, NULL },
 };
 

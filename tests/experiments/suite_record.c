@@ -318,10 +318,10 @@ static void fill_reason(const struct rec_field *f, char *row)
 
 static bool has_reason(const struct rec_field *f, const char *row)
 {
-    const char *reason = row + f->why_offset;
+    const char *at = row + f->why_offset, *reason = at;
 
     if (!f->why_bytes)
-        memcpy(&reason, reason, sizeof reason);
+        memcpy(&reason, at, sizeof(char *));
     return reason && *reason;
 }
 

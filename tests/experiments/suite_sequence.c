@@ -26,7 +26,7 @@ static void emit_lines(struct sim_sink *sink, enum sim_kind kind, uint8_t tag, u
                                  .stride_bytes = LINE,
                                  .count = n,
                                  .access_bytes = 4,
-                                 .kind = kind,
+                                 .kind = (uint8_t)kind,
                                  .tag = tag,
                                  .phase = CONV_PHASE_UKR };
 

@@ -3,6 +3,7 @@
 
 #include <CUnit/CUnit.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,7 +227,7 @@ static void claims_of_the_dead_are_taken_again(void)
 
 static void sleep_for(double seconds)
 {
-    const struct timespec t = { .tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - (time_t)seconds)) };
+    const struct timespec t = { .tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * fmod(seconds, 1)) };
 
     nanosleep(&t, NULL);
 }

@@ -1,9 +1,8 @@
-/* CSA against worked examples, its constraints, and the paper's claim about schedules. */
+/* CSA against worked examples, and its constraints. */
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "experiments/bench/model/model.h"
 #include "kernels/csa/csa.h"
 #include "kernels/ukr/dispatch.h"
 #include "sim/machine/machine.h"
@@ -124,60 +123,11 @@ static void plans_satisfy_the_constraints(void)
     }
 }
 
-struct claim {
-    const char *machine;
-    enum csa_schedule schedule;
-};
-
-/* Counts over all layers how often CSA picks the claimed schedule. */
-static void count_choices(const struct claim *claim, size_t *n_layers, size_t *n_agree)
-{
-    static const char *const models[] = { "googlenet", "inceptionv2", "resnet18", "resnet50",
-                                          "resnet152", "squeezenet",  "vgg16" };
-    struct sim_machine m;
-    char path[128];
-    struct exp_why why;
-
-    snprintf(path, sizeof path, "sim/machines/%s.cfg", claim->machine);
-    CU_ASSERT_FATAL(sim_machine_read(&m, path, why.text, sizeof why.text) == 0);
-    for (size_t i = 0; i < COUNT(models); i++) {
-        struct csa_caches caches = csa_caches_of(&m, csa_default_share);
-        const struct conv_ukr *u = conv_ukr_find(m.ukr);
-        struct exp_model model;
-
-        CU_ASSERT_FATAL(u != NULL);
-        CU_ASSERT_FATAL(exp_model_find(&model, "experiments", models[i], &why) == 0);
-        for (size_t l = 0; l < model.n_layers; l++) {
-            struct csa_tiling t[CSA_N_SCHEDULES];
-
-            for (int s = 0; s < CSA_N_SCHEDULES; s++)
-                t[s] = csa_analyse(&model.layer[l].problem, &caches, u->n_win, u->n_f, (enum csa_schedule)s);
-            *n_agree += csa_choose(t) == claim->schedule;
-            ++*n_layers;
-        }
-        exp_model_release(&model);
-    }
-}
-
-static void the_papers_schedules_are_chosen(void)
-{
-    static const struct claim claims[] = { { "clx4208", CSA_WS }, { "power10", CSA_IS } };
-
-    for (size_t i = 0; i < 2; i++) {
-        size_t n_layers = 0, n_agree = 0;
-
-        count_choices(&claims[i], &n_layers, &n_agree);
-        test_check(n_layers == 393 && n_agree == 393, "%s: %s for %zu of %zu layers", claims[i].machine,
-                   csa_schedule_name(claims[i].schedule), n_agree, n_layers);
-    }
-}
-
 static const struct test_case cases[] = {
     { "input stationary: Eq. 1-14 worked by hand", input_stationary_by_hand },
     { "weight stationary: Eq. 4-14 worked by hand, and the choice", weight_stationary_by_hand },
     { "channel sets keep volumes; groups multiply", channel_sets_and_groups_scale },
     { "every plan satisfies Eq. 2, 4 and 5 or says which it cannot", plans_satisfy_the_constraints },
-    { "x86's micro-kernel selects WS and POWER10's IS for all 393 layers", the_papers_schedules_are_chosen },
     { NULL, NULL },
 };
 

@@ -518,7 +518,7 @@ static void first_levels_are_simulated_once(void)
 static void only_what_can_follow_follows(void)
 {
     struct sim_machine m = sim_bench_machine(), other = m, inclusive = m;
-    struct sim_hierarchy *a, *b, *c, *d;
+    struct sim_hierarchy *a, *b = NULL, *c = NULL, *d = NULL;
 
     inclusive.level[2].inclusion = SIM_INCLUSIVE;
     other.level[0].n_ways++;

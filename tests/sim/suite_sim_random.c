@@ -397,7 +397,7 @@ static bool share_after(unsigned change)
 static void first_levels_that_see_others_are_not_shared(void)
 {
     struct sim_machine m = sim_bench_machine();
-    struct sim_hierarchy *a, *b, *c;
+    struct sim_hierarchy *a, *b = NULL, *c = NULL;
 
     for (unsigned change = 0; change < 15; change++)
         test_check(share_after(change) == (change == 0 || change == 1 || change == 4), "change %u", change);
@@ -426,7 +426,7 @@ static void followers_know_the_time_when_they_are_flushed(void)
         .level[2] = { .policy = "lru", .n_sets = 4, .n_ways = 2, .line_bytes = 128 },
         .level[2].prefetch[0] = { .kind = SIM_PREFETCH_NEXT_LINE, .late = 4 },
     };
-    struct sim_hierarchy *leader, *follower;
+    struct sim_hierarchy *leader, *follower = NULL;
 
     CU_ASSERT_FATAL(!sim_hierarchy_new(&leader, &m) && !sim_hierarchy_new(&follower, &m));
     CU_ASSERT_FATAL(!sim_hierarchy_follow(follower, leader, 1));

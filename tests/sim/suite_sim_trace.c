@@ -1,6 +1,5 @@
 /* Traces: the meaning of each format, refusals and their messages; no access is lost. */
 #include <CUnit/CUnit.h>
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,11 +7,10 @@
 #include <string.h>
 
 #include "sim/trace/trace_reader.h"
-#include "tests/fuzz_targets.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
-enum { MAX_ACCESSES = 4096, MAX_CORPUS_BYTES = 1 << 16 };
+enum { MAX_ACCESSES = 4096 };
 
 /* Accesses in a row, and the end of reading. */
 struct heard {
@@ -589,56 +587,6 @@ static void errors_of_reading_are_told(void)
     test_check(h.err == -EISDIR && strstr(h.why, "t: cannot read after 0 bytes"), "%d, %s", h.err, h.why);
 }
 
-/* ---- inputs found by fuzzing ---- */
-
-static bool replay_file(const char *path, bool (*target)(const uint8_t *data, size_t size))
-{
-    static uint8_t bytes[MAX_CORPUS_BYTES];
-    FILE *f = fopen(path, "rb");
-    size_t n;
-
-    if (!f)
-        return test_check(false, "cannot open '%s'", path);
-    n = fread(bytes, 1, sizeof bytes, f);
-    fclose(f);
-    return test_check(target(bytes, n), "a property fails on '%s'", path);
-}
-
-static unsigned replay_folder(const char *parser, bool (*target)(const uint8_t *data, size_t size))
-{
-    char path[512];
-    struct dirent *entry;
-    unsigned n = 0;
-    DIR *folder;
-
-    snprintf(path, sizeof path, "tests/corpus/%s", parser);
-    folder = opendir(path);
-    if (!folder)
-        return 0;
-    while ((entry = readdir(folder))) {
-        if (*entry->d_name == '.')
-            continue;
-        snprintf(path, sizeof path, "tests/corpus/%s/%.255s", parser, entry->d_name);
-        n += replay_file(path, target);
-    }
-    closedir(folder);
-    return n;
-}
-
-static void targets_hold_on_the_fuzzing_corpus(void)
-{
-    static const struct {
-        const char *parser;
-        bool (*target)(const uint8_t *data, size_t size);
-    } targets[] = {
-        { "machine", fuzz_machine }, { "text", fuzz_text },   { "din", fuzz_din },   { "lackey", fuzz_lackey },
-        { "binary", fuzz_binary },   { "shape", fuzz_shape }, { "onnx", fuzz_onnx },
-    };
-
-    for (size_t i = 0; i < COUNT(targets); i++)
-        test_check(replay_folder(targets[i].parser, targets[i].target) >= 20, "%s: too few inputs", targets[i].parser);
-}
-
 static const struct test_case cases[] = {
     { "formats mean what they say", formats_mean_what_they_say },
     { "fetches and skipped lines are counted", fetches_and_skipped_lines_are_counted },
@@ -655,7 +603,6 @@ static const struct test_case cases[] = {
     { "long lines are refused unless they are skipped", long_lines_are_refused_unless_they_are_skipped },
     { "options outside their range are refused", options_outside_their_range_are_refused },
     { "errors of reading are told", errors_of_reading_are_told },
-    { "parsers and shapes hold on the fuzzing corpus", targets_hold_on_the_fuzzing_corpus },
     { NULL, NULL },
 };
 
