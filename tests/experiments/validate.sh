@@ -224,6 +224,9 @@ for n in 1 2; do
 done
 check "exact counts of the store are exact counts" cmp -s "$work/machines1.csv" "$work/machines2.csv"
 check "samples of a machine have rows" grep -q "^zen3,squeezenet,conv10,base,as_machine,cycles," "$work/machines1.csv"
+long MACHINES=zen3,clx4208-real SEED=2
+csv_rows "$work"/machines/zen3/validation/*/sampled.csv >"$work/machines2.csv"
+check "another seed draws other units" [ "$(cmp -s "$work/machines1.csv" "$work/machines2.csv" && echo equal)" = "" ]
 check "both machines have tables" [ "$(grep -c '^zen3:$\|^clx4208-real:$' "$work/out")" -eq 2 ]
 
 echo "validate: $passed passed, $failed failed"

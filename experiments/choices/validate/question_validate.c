@@ -147,6 +147,7 @@ static int prepare(void *session)
     const struct options *o = &s->options;
     int err = exp_sampling_read(&s->sampling, o->sample, &s->why);
 
+    s->sampling.seed = o->seed;
     if (!err && s->sampling.mode == EXP_SAMPLING_AUTO)
         s->sampling.mode = EXP_SAMPLING_ALWAYS;
     if (!err && o->random && s->sampling.mode == EXP_SAMPLING_EXACT)
@@ -415,7 +416,7 @@ static const struct exp_option options[] = {
                "random layers on random machines, on which SAMPLE is judged in place of the recorded layers (default: "
                "none; 2000 take some minutes)",
                random, 0, 1, 1000000),
-    EXP_NUMBER("SEED", "of NESTS (default 1)", seed, 1, 1, 1000000),
+    EXP_NUMBER("SEED", "of the units drawn for SAMPLE, and of NESTS (default 1)", seed, 1, 1, 1000000),
     EXP_STORE_OPTION,
     EXP_REPLAY_JOBS_OPTION,
     EXP_MORE_OPTION,
