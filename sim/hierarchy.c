@@ -127,6 +127,20 @@ void sim_hierarchy_touch(struct sim_hierarchy *h, const struct sim_run *lines)
         sim_emit(&h->sink, lines, 1, 1);
 }
 
+void sim_hierarchy_begin_skip(struct sim_hierarchy *h)
+{
+    assert(h);
+    if (h->engine->begin_skip)
+        h->engine->begin_skip(h);
+}
+
+void sim_hierarchy_end_skip(struct sim_hierarchy *h)
+{
+    assert(h);
+    if (h->engine->end_skip)
+        h->engine->end_skip(h);
+}
+
 void sim_hierarchy_clear_stats(struct sim_hierarchy *h)
 {
     assert(h);

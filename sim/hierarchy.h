@@ -171,6 +171,13 @@ int sim_hierarchy_error(const struct sim_hierarchy *h);
  */
 void sim_hierarchy_touch(struct sim_hierarchy *h, const struct sim_run *lines);
 
+/*
+ * Stand around a skipped part of a stream. The first level of a machine whose lines can be touched without accesses is at
+ * the end as at the beginning, as far as inclusive levels behind still have the lines; the lines are clean.
+ */
+void sim_hierarchy_begin_skip(struct sim_hierarchy *h);
+void sim_hierarchy_end_skip(struct sim_hierarchy *h);
+
 void sim_hierarchy_clear_stats(struct sim_hierarchy *h); /* keeps the caches' contents: a warm start */
 void sim_hierarchy_clear(struct sim_hierarchy *h);       /* empties the caches and the counts: a cold start */
 

@@ -237,6 +237,68 @@ static bool touch(struct sim_hierarchy *h, const struct sim_run *lines)
     return true;
 }
 
+static void begin_skip(struct sim_hierarchy *h)
+{
+    struct sim_full *e = (struct sim_full *)h;
+
+    if (can_touch(e))
+        sim_full_level_keep(&e->level[0]);
+}
+
+/* Hands a first-level set's dirty lines to the second level. Returns false if the second level lacks a line. */
+static bool pass_dirty(struct sim_full *e, uint64_t set)
+{
+    struct sim_full_level *l = &e->level[0];
+    struct sim_full_place p = { sim_full_level_row(l, set), 0 };
+    bool has_all = true;
+
+    for (; p.way < (int32_t)l->n_ways; p.way++) {
+        const uint16_t flags = *sim_full_level_flags(l, p);
+        struct sim_full_place at;
+
+        if (*sim_full_level_line(p) == SIM_FULL_NO_LINE || !(flags & SIM_FULL_DIRTY))
+            continue;
+        at = sim_full_level_find(&e->level[1], *sim_full_level_line(p));
+        if (sim_full_is_hit(at)) {
+            uint16_t *to = sim_full_level_flags(&e->level[1], at);
+
+            *to = (uint16_t)((*to & ~(unsigned)SIM_FULL_OWNER) | (flags & SIM_FULL_DATA));
+        }
+        has_all &= sim_full_is_hit(at);
+    }
+    return has_all;
+}
+
+/* Drops a set's lines that an inclusive level has lost. */
+static void drop_lost(struct sim_full *e, uint64_t *row)
+{
+    struct sim_full_level *l = &e->level[0];
+    struct sim_full_place p = { row, 0 };
+
+    for (; p.way < (int32_t)l->n_ways; p.way++) {
+        bool is_lost = false;
+
+        for (size_t k = 1; k < e->n_levels && *sim_full_level_line(p) != SIM_FULL_NO_LINE; k++)
+            is_lost |= e->level[k].is_inclusive &&
+                       !sim_full_is_hit(sim_full_level_find(&e->level[k], *sim_full_level_line(p)));
+        if (is_lost)
+            sim_full_level_remove(l, p);
+    }
+}
+
+static void end_skip(struct sim_hierarchy *h)
+{
+    struct sim_full *e = (struct sim_full *)h;
+    struct sim_full_level *l = &e->level[0];
+
+    for (uint64_t set = 0; l->has_kept && set < l->shape->n_sets; set++) {
+        if (pass_dirty(e, set))
+            drop_lost(e, sim_full_level_bring_back(l, set));
+    }
+    l->has_kept = false;
+    e->n_changes++;
+}
+
 static void records(struct sim_hierarchy *h, const uint64_t *record, size_t n)
 {
     ((struct sim_full *)h)->variant->records(h, record, n);
@@ -279,7 +341,7 @@ static void swap_last(struct sim_hierarchy *a, struct sim_hierarchy *b)
     {                                                                                                                  \
         .name = text, .can_run = can_run, .create = constructor, .free = release, .follow = sim_full_follow,           \
         .records = records, .stats = stats, .clear_stats = clear_stats, .clear = clear, .flush = flush,                \
-        .swap_last = swap_last, .touch = touch                                                                         \
+        .swap_last = swap_last, .touch = touch, .begin_skip = begin_skip, .end_skip = end_skip                         \
     }
 
 const struct sim_engine sim_engine_full = ENGINE("full", create);

@@ -111,6 +111,33 @@ void sim_full_level_clear(struct sim_full_level *l)
     for (size_t i = 0; i < SIM_FULL_FRAMES; i++)
         l->index.frame[i].page = SIM_FULL_NO_LINE;
     l->leaving = SIM_FULL_NO_LINE;
+    l->has_kept = false;
+}
+
+void sim_full_level_keep(struct sim_full_level *l)
+{
+    const size_t bytes = (size_t)l->shape->n_sets * l->stride * sizeof *l->rows;
+
+    l->has_kept = l->n_free < l->shape->n_sets * l->n_ways / 2;
+    if (l->has_kept && !l->kept)
+        l->kept = malloc(bytes);
+    l->has_kept = l->has_kept && l->kept;
+    if (l->has_kept)
+        memcpy(l->kept, l->rows, bytes);
+}
+
+uint64_t *sim_full_level_bring_back(struct sim_full_level *l, uint64_t set)
+{
+    struct sim_full_place p = { sim_full_level_row(l, set), 0 };
+
+    for (uint32_t way = 0; way < l->n_ways; way++)
+        l->n_free -= p.row[way] == SIM_FULL_NO_LINE;
+    memcpy(p.row, l->kept + set * l->stride, l->stride * sizeof *p.row);
+    for (; p.way < (int32_t)l->n_ways; p.way++) {
+        l->n_free += p.row[p.way] == SIM_FULL_NO_LINE;
+        *sim_full_level_flags(l, p) = 0;
+    }
+    return p.row;
 }
 
 /* Tells whether a prefetcher sees requests of a kind. */
@@ -209,6 +236,7 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
 void sim_full_level_release(struct sim_full_level *l)
 {
     free(l->rows);
+    free(l->kept);
     free(l->asker);
     sim_shadow_free(l->shadow);
 }

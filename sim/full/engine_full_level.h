@@ -83,6 +83,8 @@ struct sim_full_index {
  */
 struct sim_full_level {
     uint64_t *rows;                     /* [n_sets][stride], and as much as a search reads beyond, owned */
+    uint64_t *kept;                     /* likewise, owned: the rows before a skipped part of a stream; NULL: none */
+    bool has_kept;                      /* kept is of the current skipped part */
     size_t stride;                      /* words of a row */
     size_t due_at, policy_at, flags_at; /* words before */
     uint32_t n_ways;
@@ -125,6 +127,12 @@ int sim_full_level_init(struct sim_full_level *l, const struct sim_level *shape,
                         uint64_t page_seed);
 void sim_full_level_release(struct sim_full_level *l);
 void sim_full_level_clear(struct sim_full_level *l);
+
+/* Keeps the content for sim_full_level_bring_back(), unless most ways are invalid or memory does not suffice. */
+void sim_full_level_keep(struct sim_full_level *l);
+
+/* Puts a set's kept lines in place of the lines, and returns the row: clean, with the policy's memory. */
+uint64_t *sim_full_level_bring_back(struct sim_full_level *l, uint64_t set);
 
 /* Finds and remembers the frame of a page. */
 void sim_full_find_frame(struct sim_full_index *x, uint64_t page);

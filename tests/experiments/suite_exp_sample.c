@@ -213,6 +213,45 @@ static void test_touch(void)
     }
 }
 
+static uint64_t lines_in_by(struct sim_hierarchy *h, const struct sim_run *run)
+{
+    sim_hierarchy_clear_stats(h);
+    sim_emit(sim_hierarchy_sink(h), run, 1, 1);
+    return sim_stats_total(sim_hierarchy_stats(h)).level[0].lines_in;
+}
+
+/* The first level is after a skipped part as before, and lines stored in the part go back to memory once. */
+static void test_skipped_part(void)
+{
+    static const char *const names[] = { "zen3", "spr", "gnr", "clx4208-real" };
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const struct sim_run hot = { 1 << 20, 64, 0, 400, 4, SIM_LOAD, 1, 0 };
+        const struct sim_run stored = { 1 << 22, 64, 0, 3000, 1, SIM_STORE, 2, 0 };
+        const struct sim_run loaded = { 1 << 23, 64, 0, 3000, 1, SIM_LOAD, 2, 0 };
+        struct sim_machine m;
+        struct sim_hierarchy *h = NULL;
+        struct exp_why why = { "" };
+        uint64_t kept, lost;
+
+        CU_ASSERT_FATAL(!exp_machine_find(&m, names[i], "results", &why) && !sim_hierarchy_new(&h, &m));
+        for (unsigned n = 0; n < 4; n++)
+            sim_emit(sim_hierarchy_sink(h), &hot, 1, 1);
+        sim_hierarchy_begin_skip(h);
+        sim_hierarchy_touch(h, &stored);
+        sim_hierarchy_end_skip(h);
+        kept = lines_in_by(h, &hot);
+        sim_hierarchy_touch(h, &loaded);
+        lost = lines_in_by(h, &hot);
+        test_check(kept <= 8 && lost > 200, "%s: %" PRIu64 " lines come after a skipped part, %" PRIu64 " without",
+                   names[i], kept, lost);
+        sim_hierarchy_flush(h, 0);
+        kept = sim_stats_total(sim_hierarchy_stats(h)).memory_written_lines;
+        test_check(kept >= 3000 && kept <= 3010, "%s: %" PRIu64 " lines went back", names[i], kept);
+        sim_hierarchy_free(h);
+    }
+}
+
 /* ---- samples ---- */
 
 /* A layer on a machine with prefetchers and a clock. */
@@ -619,6 +658,7 @@ static const struct test_case cases[] = {
     { "footprints are the lines of all accesses", test_lattices },
     { "bursts leave the lines of all accesses, at any place", test_bursts },
     { "touched lines come from memory once, and go back if stored", test_touch },
+    { "the first level is after a skipped part as before", test_skipped_part },
     { "a form has the lines of all accesses", test_forms },
     { "a sample of everything is the exact replay", test_whole },
     { "samples have all accesses, and counts near the exact counts", test_samples },

@@ -104,8 +104,14 @@ static void leave_footprint(struct sampler *x, const struct sim_run *run, size_t
 static void enter(struct sampler *x, enum exp_piece_mode mode)
 {
     for (size_t v = 0; v < x->s->n_views; v++) {
-        if (x->mode == EXP_PIECE_SKIPPED && x->s->view[v].clock)
-            sim_clock_resume(x->s->view[v].clock);
+        const struct exp_sample_view *view = &x->s->view[v];
+
+        if (mode == EXP_PIECE_SKIPPED)
+            sim_hierarchy_begin_skip(view->h);
+        if (x->mode == EXP_PIECE_SKIPPED)
+            sim_hierarchy_end_skip(view->h);
+        if (x->mode == EXP_PIECE_SKIPPED && view->clock)
+            sim_clock_resume(view->clock);
     }
     x->mode = mode;
 }

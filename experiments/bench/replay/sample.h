@@ -6,13 +6,16 @@
  *          their pass over the packed set. A unit is a row of neighbouring pieces, some hundred thousand accesses. Units
  *          with equal sets of classes are a stratum.
  * Choice   The nest runs once without a simulation: all pieces and their accesses are known before anything is
- *          simulated. Units of each stratum are drawn systematically, from a random start.
+ *          simulated. A stratum of which n units are wanted has n equal parts, and a random unit of each part is drawn.
+ *          Units at equal distances would follow the rows of windows.
  * Modes    A drawn unit is simulated exactly, after pieces that warm up the first level and the prefetchers. Of skipped
  *          pieces, the lines alone go through TLBs and the caches behind the first: their footprint. A box of lines goes
  *          when the caches may lack the lines. In front of a drawn unit, a box goes whenever the first level would have
  *          lost the box, until the second level has forgotten all boxes before. Micro-kernel steps leave footprints by
  *          forms (sample_forms.h), without accesses. The last packing steps before a drawn unit are simulated,
- *          because prefetchers run ahead of packing by whole blocks; long steps are sampled piece by piece.
+ *          because prefetchers run ahead of packing by whole blocks; long steps are sampled piece by piece. The first level
+ *          is after a skipped part as before: a working set as large as the first level needs some thirty passes until
+ *          tree-plru is in the steady state, and a warm-up has ten.
  * Estimate Accesses are counted in all pieces. Lines from and to memory are counted in all pieces, too: as simulated,
  *          or by the footprint. Each further count of a class and stratum is the drawn pieces' count per access times
  *          all accesses of the class in the stratum. Then the weights of drawn units change until the drawn pieces add up
@@ -22,7 +25,7 @@
  *          each quantity that validation sets. Where the intervals of cycles or of lines into the first level are wider
  *          than wanted, a second run simulates further units (Neyman's allocation).
  *
- * Sources: SMARTS (Wunderlich and others, ISCA 2003) for systematic samples with functional warming; here the nest's own
+ * Sources: SMARTS (Wunderlich and others, ISCA 2003) for samples with functional warming; here the nest's own
  * steps are the strata, and the footprint takes the place of warming access by access.
  */
 #ifndef EXPERIMENTS_BENCH_REPLAY_SAMPLE_H

@@ -185,20 +185,26 @@ void exp_pieces_end(struct exp_pieces *p, uint64_t seed)
 enum { LAST_PACKS = 2 }; /* before a drawn unit, simulated */
 
 /* Accesses at least, before a drawn unit, that warm up the first level and the prefetchers. */
-static const uint64_t warming = 50000;
+static const uint64_t warming = 30000;
 
+/* Draws a unit of each n-th part of a stratum's unused units. Equal distances would follow the rows of windows. */
 static void draw(struct exp_pieces *p, size_t stratum, size_t n)
 {
     struct exp_stratum *s = &p->stratum[stratum];
-    const double each = (double)(s->n_units - s->n_drawn) / (double)n;
-    double at = next_random(p) * each;
+    const size_t n_left = s->n_units - s->n_drawn;
+    size_t end = 0, at = 0;
 
-    for (size_t unit = 0, k = 0; unit < p->n_units; unit++) {
-        if (p->stratum_of[unit] != stratum || p->used[unit] || k++ != (size_t)at)
+    for (size_t unit = 0, k = 0, part = 0; unit < p->n_units; unit++) {
+        if (p->stratum_of[unit] != stratum || p->used[unit])
+            continue;
+        if (k == end) {
+            end = ++part * n_left / n;
+            at = k + (size_t)(next_random(p) * (double)(end - k));
+        }
+        if (k++ != at)
             continue;
         p->drawn[unit] = true;
         s->n_drawn++;
-        at += each;
     }
 }
 

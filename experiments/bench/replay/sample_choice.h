@@ -76,8 +76,8 @@ void exp_pieces_add(struct exp_pieces *p, const struct conv_plan *plan, const st
 void exp_pieces_end(struct exp_pieces *p, uint64_t seed);
 
 /*
- * Draws units for a run, besides all units of earlier runs: of each stratum up to wanted[stratum] in all runs, spread evenly
- * from a random start; and sets the modes of all pieces. Returns the accesses that will be simulated.
+ * Draws units for a run, besides all units of earlier runs: of each stratum up to wanted[stratum] in all runs, a random
+ * unit of each equal part of the stratum; and sets the modes of all pieces. Returns the accesses that will be simulated.
  */
 uint64_t exp_pieces_draw(struct exp_pieces *p, const size_t *wanted);
 
