@@ -17,7 +17,7 @@
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/ukr.h"
 
-enum { PREFETCH_TILES = 2 };
+enum { PREFETCH_TILES = 2, FEW_CHANNELS = 4 };
 
 struct range {
     size_t first, end; /* tile numbers */
@@ -230,6 +230,16 @@ static void prefetch_filters_soon(const struct sconv *s, struct conv_step *step,
 }
 
 /*
+ * Tells whether calls prefetch the input of the next set's packed windows. Packing reads the rows of few channels row
+ * after row, and the CPU prefetches the rows; calls without prefetches of the input make runs. Micro-kernels with one
+ * panel a tile always prefetch.
+ */
+static bool prefetches_packed(const struct sconv *s)
+{
+    return s->plan->ukr->f_panel >= s->plan->ukr->n_f || s->n_channels > FEW_CHANNELS;
+}
+
+/*
  * Sets the prefetches of the call of tile j of B. Input stationary: a share of the input tile behind i, and in the
  * first pass the filter tiles ahead. Weight stationary: a share of the filter tile behind i, and of the input tile in
  * j's place in the next set.
@@ -250,7 +260,7 @@ static void set_ahead(const struct sconv *s, struct conv_step *step, const struc
         prefetch_filters_soon(s, step, m, j);
     } else if (s->plan->sconv.options.reads_in_place) {
         prefetch_soon(s, step, m, j);
-    } else {
+    } else if (prefetches_packed(s)) {
         prefetch_input(s, step, m->next.b + j - m->b.first, &m->next, m->channels);
     }
 }

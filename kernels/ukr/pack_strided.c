@@ -41,18 +41,50 @@ static size_t half_loads(const struct emission *e, const struct strided_taps *ta
     return n;
 }
 
-static void emit_taps(void *ctx, const struct strided_taps *taps)
+static struct sim_run stores_of(const struct strided_taps *taps, size_t from, size_t count, size_t apart)
 {
-    const struct emission *e = ctx;
-    struct sim_run run[STRIDED_WIN + 2];
+    struct sim_run run =
+        run_of(SIM_STORE, CONV_PACKED_INPUT, taps->panel + from * sizeof(float), LANES * sizeof(float));
+
+    run.count = (uint32_t)count;
+    run.stride_bytes = (int64_t)(apart * sizeof(float));
+    return run;
+}
+
+static size_t taps_runs(const struct emission *e, const struct strided_taps *taps, struct sim_run *run)
+{
     size_t n = 0;
 
     for (size_t first = 0; first < STRIDED_WIN; first += LANES) {
         n += half_loads(e, taps, first, run + n);
-        run[n] = run_of(SIM_STORE, CONV_PACKED_INPUT, taps->panel + first * sizeof(float), LANES * sizeof(float));
-        run[n].count = (uint32_t)taps->n_taps;
-        run[n++].stride_bytes = STRIDED_WIN * sizeof(float);
+        run[n++] = stores_of(taps, first, taps->n_taps, STRIDED_WIN);
     }
+    return n;
+}
+
+/* The row's vectors, of which elements on padding are left out. */
+static size_t row_runs(const struct emission *e, const struct strided_taps *taps, struct sim_run *run)
+{
+    size_t n = 0;
+
+    for (ptrdiff_t at = 0; at <= taps->last; at += LANES) {
+        const ptrdiff_t first = at > taps->first ? at : taps->first;
+        const ptrdiff_t last = at + LANES - 1 < taps->last ? at + LANES - 1 : taps->last;
+
+        if (first <= last)
+            run[n++] = run_of(SIM_LOAD, e->tag, taps->in[0] + taps->from + (uint64_t)first * sizeof(float),
+                              (size_t)(last - first + 1) * sizeof(float));
+    }
+    run[n++] = stores_of(taps, 0, taps->n_taps * STRIDED_WIN / LANES, LANES);
+    return n;
+}
+
+static void emit_taps(void *ctx, const struct strided_taps *taps)
+{
+    const struct emission *e = ctx;
+    struct sim_run run[STRIDED_WIN + 2];
+    const size_t n = (taps->is_row ? row_runs : taps_runs)(e, taps, run);
+
     for (size_t i = 0; i < n; i++)
         run[i].step_bytes = (int64_t)(run[i].kind == SIM_STORE ? taps->channel_bytes : taps->plane_bytes);
     sim_emit(e->sink, run, n, taps->n_c);

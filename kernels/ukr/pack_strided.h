@@ -4,18 +4,20 @@
  * the windows of a vector are transposed in registers:
  *
  *     rows of taps
- *       taps, four at a time, the last taps may be fewer
+ *       taps, four at a time; the last four may be packed before in part; fewer if a row has fewer
  *         channels: a load for each window, then a row of the panel for each tap
  *
- * Several tiles take turns, channel by channel. Two taps of windows that do not overlap are a load for two windows. Taps
- * on padding are left out of the loads. Internal to kernels/ukr.
+ * Several tiles take turns, channel by channel unless channels are few. Two taps of windows that do not overlap are a load for two windows.
+ * Windows of one row of outputs, two columns apart, are loaded as a row, whose even and odd elements are parted: row t
+ * of the panel is the even or the odd elements from element t on. Taps on padding are left out of the loads. Internal to
+ * kernels/ukr.
  */
 #ifndef KERNELS_UKR_PACK_STRIDED_H
 #define KERNELS_UKR_PACK_STRIDED_H
 
 #include "kernels/ukr/pack.h"
 
-enum { STRIDED_WIN = 16, STRIDED_TAPS = 4 };
+enum { STRIDED_WIN = 16, STRIDED_TAPS = 4, STRIDED_ROW_LEAST = 3, STRIDED_ROW_MOST = 7, STRIDED_FEW_CHANNELS = 4 };
 
 /* Shared by all channels of a tile. */
 struct strided_tile {
@@ -24,12 +26,14 @@ struct strided_tile {
     bool is_paired;                                           /* windows 2 i and 2 i + 1 are of a row */
 };
 
-/* Taps fw .. fw + n_taps - 1 of a row, of n_c channels. */
+/* n_taps taps side by side, of n_c channels. */
 struct strided_taps {
     const uint64_t *in; /* of the tile's windows */
     uint64_t from;      /* bytes from a window's first tap, of the first channel */
     size_t n_taps;
-    uint64_t panel; /* the row of the first tap */
+    bool is_row;           /* all taps of a row, of sixteen windows two columns apart: */
+    ptrdiff_t first, last; /* the elements to load from the first tap on; none if last < first */
+    uint64_t panel;        /* the row of the first tap */
     size_t n_c;
     uint64_t plane_bytes, channel_bytes; /* between two channels of the input, and of the panel */
     bool is_whole;                       /* sixteen windows, no tap on padding */
@@ -86,6 +90,42 @@ static inline void set_strided_live(const struct conv_problem *p, const struct c
     }
 }
 
+static inline bool is_strided_row(const struct conv_problem *p, const struct conv_tile *t)
+{
+    return t->n_segments == 1 && t->n_win == STRIDED_WIN && p->stride_w == 2 && p->s >= STRIDED_ROW_LEAST &&
+           p->s <= STRIDED_ROW_MOST;
+}
+
+/* The elements that the windows of a row read; of a row outside the image none. */
+static inline void set_strided_row(const struct conv_problem *p, const struct conv_segment *s, ptrdiff_t row,
+                                   struct strided_taps *taps)
+{
+    const ptrdiff_t end = (ptrdiff_t)(2 * (STRIDED_WIN - 1) + p->s), inside = (ptrdiff_t)p->w - s->iw0;
+    const bool has_row = s->ih0 + row >= 0 && s->ih0 + row < (ptrdiff_t)p->h;
+
+    taps->is_row = true;
+    taps->n_taps = p->s;
+    taps->first = s->iw0 < 0 ? -s->iw0 : 0;
+    taps->last = (has_row ? (end < inside ? end : inside) : 0) - 1;
+    taps->is_whole = taps->first == 0 && taps->last == end - 1;
+}
+
+/* Taps fw, fw + 1, ... of a row, four at most. */
+static inline void set_strided_taps(const struct conv_problem *p, const struct conv_tile *t,
+                                    const struct strided_tile *tile, size_t fh, size_t fw, struct strided_taps *taps)
+{
+    const ptrdiff_t row = (ptrdiff_t)(fh * p->dilation_h);
+
+    taps->is_row = false;
+    taps->n_taps = min_size(p->s, STRIDED_TAPS);
+    taps->is_whole = t->n_win == STRIDED_WIN && tile->first_row + row >= 0 && tile->last_row + row < (ptrdiff_t)p->h &&
+                     tile->first_column + (ptrdiff_t)fw >= 0 &&
+                     tile->last_column + (ptrdiff_t)(fw + taps->n_taps) <= (ptrdiff_t)p->w;
+    taps->is_paired = taps->is_whole && tile->is_paired && taps->n_taps == 2 && p->stride_w == 2;
+    if (!taps->is_whole)
+        set_strided_live(p, t, fh, fw, taps);
+}
+
 /* All taps of a row, of n_c channels. */
 static inline __attribute__((always_inline)) void strided_row(const struct conv_pack_windows_args *a,
                                                               const struct conv_tile *t,
@@ -93,28 +133,28 @@ static inline __attribute__((always_inline)) void strided_row(const struct conv_
                                                               size_t n_c, size_t fh, strided_fn fn, void *ctx)
 {
     const struct conv_problem *p = a->p;
-    const ptrdiff_t row = (ptrdiff_t)(fh * p->dilation_h);
-    const bool has_rows =
-        t->n_win == STRIDED_WIN && tile->first_row + row >= 0 && tile->last_row + row < (ptrdiff_t)p->h;
-    struct strided_taps taps = {
-        .in = tile->in,
-        .from = (channel * p->h + fh * p->dilation_h) * p->w * sizeof(float),
-        .panel = t->panel + conv_panel_row(a, channel, fh) * sizeof(float),
-        .n_c = n_c,
-        .plane_bytes = p->h * p->w * sizeof(float),
-        .channel_bytes = (conv_panel_row(a, 1, 0) - conv_panel_row(a, 0, 0)) * sizeof(float),
-    };
+    const uint64_t from = (channel * p->h + fh * p->dilation_h) * p->w * sizeof(float);
+    const uint64_t panel = t->panel + conv_panel_row(a, channel, fh) * sizeof(float);
+    struct strided_taps taps;
 
-    for (size_t fw = 0; fw < p->s; fw += STRIDED_TAPS) {
-        taps.n_taps = min_size(p->s - fw, STRIDED_TAPS);
-        taps.is_whole = has_rows && tile->first_column + (ptrdiff_t)fw >= 0 &&
-                        tile->last_column + (ptrdiff_t)(fw + taps.n_taps) <= (ptrdiff_t)p->w;
-        taps.is_paired = taps.is_whole && tile->is_paired && taps.n_taps == 2 && p->stride_w == 2;
-        if (!taps.is_whole)
-            set_strided_live(p, t, fh, fw, &taps);
+    taps.in = tile->in;
+    taps.from = from;
+    taps.panel = panel;
+    taps.n_c = n_c;
+    taps.plane_bytes = p->h * p->w * sizeof(float);
+    taps.channel_bytes = (conv_panel_row(a, 1, 0) - conv_panel_row(a, 0, 0)) * sizeof(float);
+    if (is_strided_row(p, t)) {
+        set_strided_row(p, t->segment, (ptrdiff_t)(fh * p->dilation_h), &taps);
         fn(ctx, &taps);
-        taps.from += STRIDED_TAPS * sizeof(float);
-        taps.panel += STRIDED_TAPS * STRIDED_WIN * sizeof(float);
+        return;
+    }
+    for (size_t fw = 0; fw < p->s; fw += STRIDED_TAPS) {
+        const size_t start = min_size(fw, p->s > STRIDED_TAPS ? p->s - STRIDED_TAPS : 0);
+
+        taps.from = from + start * sizeof(float);
+        taps.panel = panel + start * STRIDED_WIN * sizeof(float);
+        set_strided_taps(p, t, tile, fh, start, &taps);
+        fn(ctx, &taps);
     }
 }
 
@@ -126,7 +166,7 @@ static inline __attribute__((always_inline)) void strided(const struct conv_pack
     struct conv_tiles tiles;
 
     for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
-        const size_t n_c = tiles.n == 1 ? a->n_c : 1;
+        const size_t n_c = tiles.n == 1 || a->n_c <= STRIDED_FEW_CHANNELS ? a->n_c : 1;
 
         for (size_t t = 0; t < tiles.n; t++)
             set_strided_tile(a, &tiles.tile[t], &tile[t]);

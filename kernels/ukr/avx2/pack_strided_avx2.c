@@ -2,6 +2,7 @@
 #include "kernels/ukr/pack_strided.h"
 
 #if defined(__x86_64__)
+#include "kernels/ukr/avx2/x86_shift_avx2.h"
 #include "kernels/ukr/x86/x86_mask.h"
 
 enum { LANES = 8 };
@@ -65,7 +66,7 @@ static inline __attribute__((always_inline)) void store(float *panel, __m256 x)
     IN_ORDER();
 }
 
-/* Eight windows. */
+/* Eight windows of three or four taps. */
 static inline __attribute__((always_inline)) void pack_half(const struct strided_taps *taps, uint64_t from,
                                                             size_t window, float *panel, const size_t n,
                                                             const bool is_whole)
@@ -76,11 +77,9 @@ static inline __attribute__((always_inline)) void pack_half(const struct strided
     const __m256 ab2 = _mm256_unpackhi_ps(a, b), cd2 = _mm256_unpackhi_ps(c, d);
 
     store(panel, _mm256_shuffle_ps(ab, cd, 0x44));
-    if (n > 1)
-        store(panel + STRIDED_WIN, _mm256_shuffle_ps(ab, cd, 0xee));
-    if (n > 2)
-        store(panel + 2 * STRIDED_WIN, _mm256_shuffle_ps(ab2, cd2, 0x44));
-    if (n > 3)
+    store(panel + STRIDED_WIN, _mm256_shuffle_ps(ab, cd, 0xee));
+    store(panel + 2 * STRIDED_WIN, _mm256_shuffle_ps(ab2, cd2, 0x44));
+    if (n == 4)
         store(panel + 3 * STRIDED_WIN, _mm256_shuffle_ps(ab2, cd2, 0xee));
 }
 
@@ -111,6 +110,84 @@ static inline __attribute__((always_inline)) void pack_taps(const struct strided
     }
 }
 
+/* Elements i .. i + 7 of a row of n. */
+static inline __attribute__((always_inline)) __m256 load_elements(const struct strided_taps *taps, uint64_t from,
+                                                                  ptrdiff_t i, const ptrdiff_t n, const bool is_whole)
+{
+    const float *at = conv_in_ptr(taps->in[0] + from) + i;
+    const ptrdiff_t most = i + LANES < n ? i + LANES - 1 : n - 1;
+    const ptrdiff_t first = is_whole || i > taps->first ? i : taps->first;
+    const ptrdiff_t last = is_whole || most < taps->last ? most : taps->last;
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i left = _mm256_set1_epi32((int)(first - i - 1)), right = _mm256_set1_epi32((int)(last - i + 1));
+
+    if (is_whole && most == i + LANES - 1)
+        return _mm256_loadu_ps(at);
+    if (first > last)
+        return _mm256_setzero_ps();
+    LOG_READ(at + first - i, (size_t)(last - first + 1) * sizeof(float));
+    return _mm256_maskload_ps(at, _mm256_and_si256(_mm256_cmpgt_epi32(lane, left), _mm256_cmpgt_epi32(right, lane)));
+}
+
+/* Every second element of two neighbours, from the first (0x88) or the second (0xdd) on. */
+static inline __attribute__((always_inline)) __m256 every_second(__m256 x, __m256 y, const int from)
+{
+    const __m256 both = from == 0x88 ? _mm256_shuffle_ps(x, y, 0x88) : _mm256_shuffle_ps(x, y, 0xdd);
+
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(both), 0xd8));
+}
+
+/* n taps of a row. */
+static inline __attribute__((always_inline)) void pack_row(const struct strided_taps *taps, const size_t n,
+                                                           const bool is_whole)
+{
+    uint64_t from = taps->from, panel = taps->panel;
+
+    for (size_t c = taps->n_c; c; c--, from += taps->plane_bytes, panel += taps->channel_bytes) {
+        float *row = conv_out_ptr(panel);
+        __m256 x[6], parted[2][3];
+
+#pragma GCC unroll 5
+        for (size_t i = 0; i < 5; i++) {
+            x[i] = load_elements(taps, from, (ptrdiff_t)(i * LANES), 2 * (STRIDED_WIN - 1) + (ptrdiff_t)n, is_whole);
+            IN_ORDER();
+        }
+        x[5] = _mm256_setzero_ps();
+#pragma GCC unroll 3
+        for (size_t i = 0; i < 3; i++) {
+            parted[0][i] = every_second(x[2 * i], x[2 * i + 1], 0x88);
+            parted[1][i] = every_second(x[2 * i], x[2 * i + 1], 0xdd);
+        }
+#pragma GCC unroll 7
+        for (size_t t = 0; t < n; t++) {
+            store(row + t * STRIDED_WIN, shifted_by(parted[t % 2][0], parted[t % 2][1], t / 2));
+            store(row + t * STRIDED_WIN + LANES, shifted_by(parted[t % 2][1], parted[t % 2][2], t / 2));
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void pack_row_n(const struct strided_taps *taps, const size_t n)
+{
+    if (taps->is_whole)
+        pack_row(taps, n, true);
+    else
+        pack_row(taps, n, false);
+}
+
+static void pack_rows(const struct strided_taps *taps)
+{
+    if (taps->n_taps == 3)
+        pack_row_n(taps, 3);
+    else if (taps->n_taps == 4)
+        pack_row_n(taps, 4);
+    else if (taps->n_taps == 5)
+        pack_row_n(taps, 5);
+    else if (taps->n_taps == 6)
+        pack_row_n(taps, 6);
+    else
+        pack_row_n(taps, 7);
+}
+
 static inline __attribute__((always_inline)) void pack_n(const struct strided_taps *taps, const size_t n)
 {
     if (taps->is_whole)
@@ -122,16 +199,16 @@ static inline __attribute__((always_inline)) void pack_n(const struct strided_ta
 static inline void pack(void *ctx, const struct strided_taps *taps)
 {
     (void)ctx;
-    if (taps->is_paired)
+    if (taps->is_row)
+        pack_rows(taps);
+    else if (taps->is_paired)
         pack_taps(taps, 2, true, true);
     else if (taps->n_taps == 4)
         pack_n(taps, 4);
     else if (taps->n_taps == 3)
         pack_n(taps, 3);
-    else if (taps->n_taps == 2)
-        pack_n(taps, 2);
     else
-        pack_n(taps, 1);
+        pack_n(taps, 2);
 }
 
 void conv_pack_strided_fn__avx2(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)

@@ -2,6 +2,7 @@
 #include "kernels/ukr/pack_vbp.h"
 
 #if defined(__x86_64__)
+#include "kernels/ukr/avx2/x86_shift_avx2.h"
 #include "kernels/ukr/x86/x86_mask.h"
 
 enum { LANES = 8, MAX_PARTS = VBP_WIN / LANES, MAX_PIECES = 4 };
@@ -56,34 +57,6 @@ VBP_INLINE void set_spans(struct spans *s, const struct vbp_tile *t, const size_
 #pragma GCC unroll 2
         for (size_t part = 0; part < MAX_PARTS; part++)
             s->of[i].positions[part] = _mm256_castsi256_ps(lanes(t->span[i].positions.of8[part]));
-    }
-}
-
-/* Elements n .. n + 7 of two neighbours, n a constant of 0 .. 8. */
-VBP_INLINE __m256 shifted_by(__m256 x, __m256 y, const size_t n)
-{
-    const __m256i low = _mm256_castps_si256(x), high = _mm256_castps_si256(y);
-    const __m256i middle = _mm256_permute2x128_si256(low, high, 0x21);
-
-    switch (n) {
-    case 0:
-        return x;
-    case 1:
-        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, low, 4));
-    case 2:
-        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, low, 8));
-    case 3:
-        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, low, 12));
-    case 4:
-        return _mm256_castsi256_ps(middle);
-    case 5:
-        return _mm256_castsi256_ps(_mm256_alignr_epi8(high, middle, 4));
-    case 6:
-        return _mm256_castsi256_ps(_mm256_alignr_epi8(high, middle, 8));
-    case 7:
-        return _mm256_castsi256_ps(_mm256_alignr_epi8(high, middle, 12));
-    default:
-        return y;
     }
 }
 
