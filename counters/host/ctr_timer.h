@@ -17,6 +17,9 @@ uint64_t ctr_now_ns(void); /* since an arbitrary start; only differences mean an
  */
 uint64_t ctr_thread_ns(void);
 
+/* Returns the least time between two readings of a clock: a part of every time that the clock takes. */
+uint64_t ctr_reading_ns(uint64_t (*now_ns)(void));
+
 struct ctr_timer {
     uint64_t kernel_resolution_ns; /* by clock_getres */
     uint64_t step_ns;              /* the smallest step seen between two readings; 0: no step was seen */

@@ -214,6 +214,7 @@ struct exp_bench {
     bool (*stands)(void *ctx); /* as in exp_rounds_end */
     void *ctx;
     uint64_t (*now_ns)(void);                          /* the clock of the samples: monotonic, or the thread's own */
+    uint64_t reading_ns;                               /* the time of a reading of now_ns, not part of a sample */
     uint64_t (*wall_ns)(void);                         /* the clock of the limit; NULL: now_ns */
     uint64_t (*took_ns)(void *contender, uint64_t ns); /* the run's own part of ns; NULL: all of ns */
     bool (*interrupted)(void);                         /* asked between runs; may be NULL */

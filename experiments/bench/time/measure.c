@@ -132,6 +132,7 @@ struct measure {
     struct exp_cold cold;         /* unless warm */
     struct exp_ruler *ruler;      /* NULL: none */
     struct exp_measure_info *info;
+    uint64_t reading_ns; /* of the samples' clock */
     int err;
 };
 
@@ -385,6 +386,7 @@ static int measure_runners(struct measure *m, struct runner *runner, size_t n, s
         .first = n_before,
         .rounds = { n_rounds, n_rounds, 0 },
         .now_ns = m->o->now_ns,
+        .reading_ns = m->reading_ns,
         .took_ns = own_time,
         .interrupted = exp_interrupted,
         .watch = m->ruler ? &watch : NULL,
@@ -648,6 +650,7 @@ static void *measure_thread(void *ctx)
     if (ctr_pin(-1, &m->info->core, SIM_WHY(m->info->why_not_pinned)))
         m->info->core = -1;
     open_all(m, m->info);
+    m->reading_ns = ctr_reading_ns(m->o->now_ns);
     if (m->o->ruler_ns)
         m->err = (m->o->new_ruler ? m->o->new_ruler : exp_ruler_new)(&m->ruler, peak);
     exp_disturbance_begin(&m->info->disturbance, "/proc", peak);
