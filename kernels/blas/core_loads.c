@@ -50,3 +50,28 @@ size_t conv_core_loads(const struct conv_ukr *u, const struct conv_ukr_args *a, 
         windows->stride_bytes = 0;
     return n + 1;
 }
+
+enum { FOUR = 4 };
+
+/* of_four: multiply-adds of four filters by 1, 2, 4, ... windows. */
+static size_t fmas_of(const uint8_t *of_four, size_t n_widths, size_t n_win, size_t n_f)
+{
+    const size_t fours = n_f / FOUR, pairs = n_f % FOUR / 2, lone = n_f % 2;
+    size_t sum = 0;
+
+    for (size_t i = n_widths, width; i-- > 0; n_win %= width) {
+        width = (size_t)1 << i;
+        sum += n_win / width * (fours * of_four[i] + pairs * (i ? 2 : 1) + lone);
+    }
+    return sum;
+}
+
+size_t conv_core_avx512_fmas(size_t n_win, size_t n_f)
+{
+    return fmas_of((const uint8_t[]){ 1, 2, 1, 2, 4 }, 5, n_win, n_f);
+}
+
+size_t conv_core_avx2_fmas(size_t n_win, size_t n_f)
+{
+    return fmas_of((const uint8_t[]){ 1, 2, 4, 4 }, 4, n_win, n_f);
+}

@@ -24,6 +24,13 @@ size_t conv_core_filter_loads(const struct conv_ukr *u, const struct conv_ukr_ar
                               uint32_t bytes, struct sim_run *run);
 
 /*
+ * Return the multiply-add instructions of a step, read in Debian's machine code. Tiles of fewer windows than a vector
+ * multiply several filters at a time.
+ */
+size_t conv_core_avx512_fmas(size_t n_win, size_t n_f);
+size_t conv_core_avx2_fmas(size_t n_win, size_t n_f);
+
+/*
  * List the accesses of the micro-kernels, in the order of their machine code (struct conv_ukr):
  * sgemm_kernel_16x4_skylakex_3.c of SkylakeX and Cooperlake, sgemm_kernel_8x4_haswell_2.c of Haswell and Zen, and
  * sgemm_kernel_power10.c.

@@ -7,7 +7,7 @@
 #include "kernels/blas/core_loads.h"
 
 /* A core: name, instruction set; block sizes; width of cleared pieces; micro-kernel's tile and emission. */
-#define X86_CORE(core, isa_, p_, q_, r_, zero, small, windows, filters, copies_, emit_)                                \
+#define X86_CORE(core, isa_, p_, q_, r_, zero, small, windows, filters, copies_, fmas, emit_)                          \
     {                                                                                                                  \
         .name = core, .p = p_, .q = q_, .r = r_, .unroll_win = windows, .first_pass_f = 12, .copies = copies_,         \
         .zero_bytes = zero, .has_small = small,                                                                        \
@@ -20,14 +20,16 @@
             .f_panel = 4,                                                                                              \
             .splits_edges = true,                                                                                      \
             .takes_columns = true,                                                                                     \
+            .step_fmas = fmas,                                                                                         \
             .emit = emit_,                                                                                             \
         },                                                                                                             \
     }
 
 #define AVX512_CORE(core, p, q, r)                                                                                     \
-    X86_CORE(core, CPU_ISA_AVX512, p, q, r, 64, true, 16, 24, &conv_copies_skylakex, conv_core_avx512_emit)
+    X86_CORE(core, CPU_ISA_AVX512, p, q, r, 64, true, 16, 24, &conv_copies_skylakex, conv_core_avx512_fmas,            \
+             conv_core_avx512_emit)
 #define AVX2_CORE(core, copies)                                                                                        \
-    X86_CORE(core, CPU_ISA_AVX2, 320, 320, 104512, 32, false, 8, 12, copies, conv_core_avx2_emit)
+    X86_CORE(core, CPU_ISA_AVX2, 320, 320, 104512, 32, false, 8, 12, copies, conv_core_avx2_fmas, conv_core_avx2_emit)
 
 static const struct conv_gemm_core cores[] = {
     AVX512_CORE("SkylakeX", 448, 448, 74432),
