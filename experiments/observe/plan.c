@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "experiments/observe/observe.h"
+#include "kernels/blas/product.h"
 #include "kernels/ukr/dispatch.h"
 
 /* Guesses count as right for this time, before any job has ended. */
@@ -68,8 +69,6 @@ void exp_budget_learn(struct exp_budget *b, double guessed, double spent)
     pthread_mutex_unlock(&b->lock);
 }
 
-enum { SMALL_PRODUCT_MACS = 1000000 };
-
 /* POWER10's programs are built on every computer, all further programs on their own CPU family. */
 static bool can_observe(const struct conv_ukr *ukr)
 {
@@ -104,7 +103,7 @@ static void choose_emulated(struct exp_observed *o, const struct exp_setup *setu
 /* Tells whether OpenBLAS would give a product to the small-matrix kernels, which no twin has. */
 static bool is_small_product(const struct conv_problem *p)
 {
-    return conv_macs(p) / (double)(p->n * p->groups) <= SMALL_PRODUCT_MACS;
+    return conv_macs(p) / (double)(p->n * p->groups) <= CONV_SMALL_PRODUCT_MACS;
 }
 
 /* Tells whether OpenBLAS runs this core here, with watched machine code. */
