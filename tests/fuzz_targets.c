@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/emit/plan_json.h"
+#include "kernels/wisdom/wisdom_lines.h"
 #include "sim/hierarchy.h"
 #include "sim/machine/machine.h"
 #include "sim/trace/trace_reader.h"
@@ -208,4 +210,89 @@ bool fuzz_shape(const uint8_t *data, size_t size)
     for (size_t i = 0; i < CONV_N_FIELDS; i++)
         conv_field_set(&p, i, size_at(data, size, i));
     return shape_check(&check, &p, size_at(data, size, CONV_N_FIELDS)) || fuzz_complain("a shape", check.why);
+}
+
+/* ---- plans ---- */
+
+/* Returns the file of plans, to be read from the start. */
+static FILE *print_plans(const struct conv_layer_plans *plans)
+{
+    FILE *f = tmpfile();
+
+    if (!f || conv_plans_print(plans->plan, plans->n, f) || fflush(f))
+        exit(1);
+    return f;
+}
+
+static bool are_same_plans(const struct conv_layer_plans *a, const struct conv_layer_plans *b)
+{
+    const size_t length = conv_plans_write(a->plan, a->n, NULL, 0), bytes = length + 1;
+    char *one = malloc(bytes), *two = malloc(bytes);
+    bool same = one && two && conv_plans_write(b->plan, b->n, two, bytes) == length;
+
+    if (same)
+        conv_plans_write(a->plan, a->n, one, bytes);
+    same = same && !strcmp(one, two);
+    free(one);
+    free(two);
+    return same;
+}
+
+static int read_plans(struct conv_layer_plans *plans, FILE *f, char path[static 64], struct sim_why why)
+{
+    snprintf(path, 64, "/proc/self/fd/%d", fileno(f));
+    return conv_plans_read(plans, path, NULL, why);
+}
+
+bool fuzz_plan(const uint8_t *data, size_t size)
+{
+    FILE *f = fuzz_file(data, size), *printed;
+    struct conv_layer_plans plans, again;
+    char path[64], why[512] = "";
+    bool holds;
+    int err = read_plans(&plans, f, path, SIM_WHY(why));
+
+    fclose(f);
+    if (err)
+        return fuzz_is_message(why, path) || fuzz_complain("not a message", why);
+    printed = print_plans(&plans);
+    err = read_plans(&again, printed, path, SIM_WHY(why));
+    fclose(printed);
+    holds = !err && !*again.derived_anew && are_same_plans(&plans, &again);
+    conv_plans_release(&plans);
+    if (!err)
+        conv_plans_release(&again);
+    return holds || fuzz_complain("plans differ after being printed and read", err ? why : again.derived_anew);
+}
+
+/* ---- wisdom ---- */
+
+static bool are_same_lines(const struct wisdom_lines *a, const struct wisdom_lines *b)
+{
+    bool same = a->n == b->n;
+
+    for (size_t i = 0; i < a->n && same; i++) {
+        const struct wisdom_value *x = &a->line[i].value, *y = wisdom_lines_find(b, a->line[i].key);
+
+        same = y && !strcmp(x->ukr, y->ukr) && x->in_place == y->in_place && x->is_ws == y->is_ws && x->n_c == y->n_c &&
+               x->k2 == y->k2 && x->k3 == y->k3;
+    }
+    return same;
+}
+
+bool fuzz_wisdom(const uint8_t *data, size_t size)
+{
+    static const char *const name[] = { "wisdom" };
+    struct wisdom_lines lines = { 0 }, again = { 0 };
+    char path[64], why[512] = "";
+    bool holds;
+
+    snprintf(path, sizeof path, "%s/%s", fuzz_folder(name, 1, data, size), name[0]);
+    if (wisdom_lines_read(&lines, path, SIM_WHY(why)))
+        return fuzz_is_message(why, path) || fuzz_complain("not a message", why);
+    holds = !wisdom_lines_write(&lines, path, SIM_WHY(why)) && !wisdom_lines_read(&again, path, SIM_WHY(why)) &&
+            are_same_lines(&lines, &again);
+    wisdom_lines_release(&lines);
+    wisdom_lines_release(&again);
+    return holds || fuzz_complain("wisdom differs after being written and read", why);
 }

@@ -29,4 +29,14 @@ bool fuzz_onnx(const uint8_t *data, size_t size);
  */
 bool fuzz_shape(const uint8_t *data, size_t size);
 
+bool fuzz_plan(const uint8_t *data, size_t size);
+bool fuzz_wisdom(const uint8_t *data, size_t size);
+
+/*
+ * A folder of recorded counts, and a folder of recorded times (experiments/show/counts.h). The bytes are the files with
+ * lines "====" between: host.txt, plans.csv and counts.csv; host.txt and times.csv.
+ */
+bool fuzz_counts(const uint8_t *data, size_t size);
+bool fuzz_times(const uint8_t *data, size_t size);
+
 #endif

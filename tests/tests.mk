@@ -66,7 +66,7 @@ mutate: deps ### Break the sources on purpose, in a copy, and see the tests turn
 
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang
-FUZZ_TARGETS := machine din lackey text binary shape onnx
+FUZZ_TARGETS := machine din lackey text binary shape onnx plan wisdom counts times
 fuzz_build := $(BUILD)-fuzz
 #: make fuzz FUZZ_SECONDS=60
 #: Needs clang with libFuzzer.
@@ -77,6 +77,11 @@ fuzz: deps ### Fuzz the parsers of machine files, traces and networks, and shape
 	$(Q)tests/fuzz.sh run $(fuzz_build) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 fuzz_sources := $(addprefix tests/,fuzz_files.c fuzz_targets.c experiments/fuzz_onnx.c kernels/shape_check.c kernels/kcheck.c rng.c) $(wildcard experiments/onnx/*.c) $(base_of_tests)
+
+# The readers of counts and times lie high in experiments.
+$(BUILD)/fuzz_counts $(BUILD)/fuzz_times: tests/fuzz_main.c $(call objects,tests/fuzz_files.c tests/experiments/fuzz_counts.c) \
+    $(foreach l,$(LIBRARIES),$(call archive,$l))
+	$(link) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=$(@F) $(LDLIBS)
 
 $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(fuzz_sources)) $(onnx_made)/onnx.pb-c.o $(call archive,kernels) $(call archive,sim)
 	$(link) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $(LDLIBS)

@@ -48,8 +48,9 @@ static void targets_hold_on_the_fuzzing_corpus(void)
         const char *parser;
         bool (*target)(const uint8_t *data, size_t size);
     } targets[] = {
-        { "machine", fuzz_machine }, { "text", fuzz_text },   { "din", fuzz_din },   { "lackey", fuzz_lackey },
-        { "binary", fuzz_binary },   { "shape", fuzz_shape }, { "onnx", fuzz_onnx },
+        { "machine", fuzz_machine }, { "text", fuzz_text },     { "din", fuzz_din },     { "lackey", fuzz_lackey },
+        { "binary", fuzz_binary },   { "shape", fuzz_shape },   { "onnx", fuzz_onnx },   { "plan", fuzz_plan },
+        { "wisdom", fuzz_wisdom },   { "counts", fuzz_counts }, { "times", fuzz_times },
     };
 
     for (size_t i = 0; i < COUNT(targets); i++)
