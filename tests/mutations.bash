@@ -307,12 +307,12 @@ mutant "a memory that is too fast for its latency" sim/machine/machine_file.c 's
 mutant "branches count beside their comparisons" kernels/backend/stack.c 's/\(p->instructions\[i\] - p->branches\[i\]\)/p->instructions[i]/' stacks
 mutant "simulated cycles that order the wrong way" experiments/bench/case/cycles.c 's/\(taken > 1\) == \(simulated > 1\)/(taken > 1) != (simulated > 1)/' verdict
 mutant "errors of cycles by what was simulated" experiments/bench/case/cycles.c 's/p->simulated \/ p->taken/p->taken \/ p->simulated/' verdict
-mutant "verdict: what takes more is called less" experiments/run/verdict.c 's/fewer\[i\] = -more\[i\]/fewer[i] = more[i]/' verdict
+mutant "verdict: what takes more is called less" experiments/run/verdict_cycles.c 's/fewer\[i\] = -more\[i\]/fewer[i] = more[i]/' verdict
 mutant "verdict: misses speak where cycles are known" experiments/run/verdict.c 's/if \(fast && verdict_has_clock/if (!fast \&\& verdict_has_clock/' verdict
 mutant "times are judged as counted cycles are" experiments/choices/validate/cycles.c 's/of->is_by_clock && t->by_clock/false \&\& t->by_clock/' tests/experiments/validate.sh
 mutant "a machine without cycles says nothing of it" experiments/run/verdict.c 's/if \(v->why_no_cycles\)/if (false \&\& v->why_no_cycles)/' verdict
 mutant "a sweep that calls the slowest the fastest" experiments/sweep/report.c 's/cycles->number < sum\[fastest/cycles->number > sum[fastest/' tests/experiments/sweep.sh
-mutant "verdict: an algorithm without cycles says nothing of it" experiments/run/verdict.c 's/has_clock\(v\) && x->why_no_cycles/false \&\& x->why_no_cycles/' verdict
+mutant "verdict: an algorithm without cycles says nothing of it" experiments/run/verdict_cycles.c 's/has_clock\(v\) && x->why_no_cycles/false \&\& x->why_no_cycles/' verdict
 mutant "what cycles cost: one algorithm stands for all" experiments/choices/validate/cost.c 's/a < e->n_algos; a\+\+/a < 1; a++/' tests/experiments/validate.sh
 mutant "stacks: few layers are explained by steps" experiments/observe/question_stack.c 's/return CONV_N_WORKS - 1 - work;/return work;/' stacks
 mutant "brackets beside simulated cycles" experiments/bench/measure/measure.c 's/x->clock\.why \? x->estimate\.why : EXP_CYCLES_INSTEAD/x->estimate.why/' 'tests/experiments/cli.sh picks'
