@@ -93,7 +93,7 @@ static const struct conv_ukr *choose_wider(const struct conv_problem *p, const s
 }
 
 /* Panels of filters that make packing pay; half and twice were timed (results/reference/zen4/peers/README.md). */
-enum { FEW_PANELS = 8 };
+enum { FEW_PANELS = 8, FEW_PANELS_OF_ROWS = 10 };
 
 /* Multiply-adds of one step of a full tile. Each multiply-add of a step has a sum of its own. */
 static double tile_sums(const struct conv_ukr *u)
@@ -124,21 +124,37 @@ static bool walks_longer(const struct conv_ukr *walker, const struct conv_ukr *p
     return has_panels(walker) || loads_per_fma(walker) > loads_per_fma(packed);
 }
 
+/* Tells whether windows are packed row by row: two columns apart, and channels are few. */
+static bool packs_whole_rows(const struct conv_problem *p)
+{
+    return p->stride_w == 2 && p->s > 2 && p->dilation_w == 1 && conv_group_channels(p) <= 4;
+}
+
+/*
+ * Returns the filters that pay for packing where walking takes longer: more filters where strides make packing pick
+ * elements out of vectors.
+ */
+static size_t filters_that_pay(const struct conv_problem *p, const struct conv_ukr *walker,
+                               const struct conv_ukr *packed)
+{
+    if (p->stride_h * p->stride_w == 1)
+        return FEW_PANELS * packed->f_panel;
+    return packs_whole_rows(p) ? FEW_PANELS_OF_ROWS * packed->f_panel : FEW_PANELS * walker->f_panel;
+}
+
 /*
  * Tells whether packing may lose. Where windows overlap, packing multiplies the input. Where windows do not overlap,
- * packing gathers, for all filter tiles that follow. Where walking takes longer, many filters make up for walking: more
- * filters where strides make packing pick elements out of vectors.
+ * packing gathers, for all filter tiles that follow. Where walking takes longer, many filters make up for packing.
  */
 static bool packing_may_lose(const struct conv_problem *p, const struct conv_ukr *walker, const struct conv_ukr *packed)
 {
     size_t filters = conv_group_filters(p);
-    bool is_strided = p->stride_h * p->stride_w > 1;
     bool overlaps = p->r * p->s > p->stride_h * p->stride_w;
 
     if (conv_is_pointwise(p))
         return false;
     if (walks_longer(walker, packed))
-        return overlaps && filters < FEW_PANELS * (is_strided ? walker : packed)->f_panel;
+        return overlaps && filters < filters_that_pay(p, walker, packed);
     return overlaps || filters <= FEW_PANELS * walker->n_f;
 }
 

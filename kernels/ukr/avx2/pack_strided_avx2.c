@@ -7,23 +7,40 @@
 
 enum { LANES = 8 };
 
+/* A call's windows, all channels of them. */
+struct windows {
+    const uint64_t *in;
+    uint8_t live[STRIDED_WIN];
+    __m128i mask[STRIDED_WIN]; /* of the live taps */
+};
+
+static inline __attribute__((always_inline)) void set_windows(struct windows *w, const struct strided_taps *taps,
+                                                              const size_t n, const bool is_whole)
+{
+    const __m128i bit = _mm_setr_epi32(1, 2, 4, 8);
+
+    w->in = taps->in;
+    for (size_t i = 0; i < STRIDED_WIN; i++) {
+        w->live[i] = is_whole ? (uint8_t)((1u << n) - 1) : taps->live[i];
+        w->mask[i] = _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32(w->live[i]), bit), bit);
+    }
+}
+
 /* The live taps of n, zeros elsewhere. */
-static inline __attribute__((always_inline)) __m128 load(const struct strided_taps *taps, uint64_t from, size_t window,
+static inline __attribute__((always_inline)) __m128 load(const struct windows *w, uint64_t from, size_t window,
                                                          const size_t n, const bool is_whole)
 {
-    const float *at = conv_in_ptr(taps->in[window] + from);
-    const __m128i bit = _mm_setr_epi32(1, 2, 4, 8);
-    const uint32_t live = is_whole ? (1u << n) - 1 : taps->live[window];
+    const float *at = conv_in_ptr(w->in[window] + from);
 
     IN_ORDER();
     if (is_whole && n == 4)
         return _mm_loadu_ps(at);
     if (is_whole && n == 2)
         return _mm_castsi128_ps(_mm_loadu_si64(at));
-    if (!live)
+    if (!is_whole && !w->live[window])
         return _mm_setzero_ps();
-    LOG_READ(at + __builtin_ctz(live), (size_t)__builtin_popcount(live) * sizeof(float));
-    return _mm_maskload_ps(at, _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32((int)live), bit), bit));
+    LOG_READ(at + __builtin_ctz(w->live[window]), (size_t)__builtin_popcount(w->live[window]) * sizeof(float));
+    return _mm_maskload_ps(at, w->mask[is_whole ? 0 : window]);
 }
 
 static inline __attribute__((always_inline)) __m256 halves(__m128 low, __m128 high)
@@ -32,32 +49,32 @@ static inline __attribute__((always_inline)) __m256 halves(__m128 low, __m128 hi
 }
 
 /* Windows `window` and window + 4. */
-static inline __attribute__((always_inline)) __m256 load_two(const struct strided_taps *taps, uint64_t from,
-                                                             size_t window, const size_t n, const bool is_whole)
+static inline __attribute__((always_inline)) __m256 load_two(const struct windows *of, uint64_t from, size_t window,
+                                                             const size_t n, const bool is_whole)
 {
-    const __m128 low = load(taps, from, window, n, is_whole);
+    const __m128 low = load(of, from, window, n, is_whole);
 
-    return halves(low, load(taps, from, window + 4, n, is_whole));
+    return halves(low, load(of, from, window + 4, n, is_whole));
 }
 
 /* Two taps of `window` and window + 1. */
-static inline __attribute__((always_inline)) __m128 load_pair(const struct strided_taps *taps, uint64_t from,
-                                                              size_t window, const bool is_whole, const bool is_paired)
+static inline __attribute__((always_inline)) __m128 load_pair(const struct windows *of, uint64_t from, size_t window,
+                                                              const bool is_whole, const bool is_paired)
 {
     __m128 first;
 
     if (is_paired)
-        return load(taps, from, window, 4, true);
-    first = load(taps, from, window, 2, is_whole);
-    return _mm_movelh_ps(first, load(taps, from, window + 1, 2, is_whole));
+        return load(of, from, window, 4, true);
+    first = load(of, from, window, 2, is_whole);
+    return _mm_movelh_ps(first, load(of, from, window + 1, 2, is_whole));
 }
 
-static inline __attribute__((always_inline)) __m256 load_pairs(const struct strided_taps *taps, uint64_t from,
-                                                               size_t window, const bool is_whole, const bool is_paired)
+static inline __attribute__((always_inline)) __m256 load_pairs(const struct windows *of, uint64_t from, size_t window,
+                                                               const bool is_whole, const bool is_paired)
 {
-    const __m128 low = load_pair(taps, from, window, is_whole, is_paired);
+    const __m128 low = load_pair(of, from, window, is_whole, is_paired);
 
-    return halves(low, load_pair(taps, from, window + 4, is_whole, is_paired));
+    return halves(low, load_pair(of, from, window + 4, is_whole, is_paired));
 }
 
 static inline __attribute__((always_inline)) void store(float *panel, __m256 x)
@@ -67,12 +84,11 @@ static inline __attribute__((always_inline)) void store(float *panel, __m256 x)
 }
 
 /* Eight windows of three or four taps. */
-static inline __attribute__((always_inline)) void pack_half(const struct strided_taps *taps, uint64_t from,
-                                                            size_t window, float *panel, const size_t n,
-                                                            const bool is_whole)
+static inline __attribute__((always_inline)) void pack_half(const struct windows *of, uint64_t from, size_t window,
+                                                            float *panel, const size_t n, const bool is_whole)
 {
-    const __m256 a = load_two(taps, from, window, n, is_whole), b = load_two(taps, from, window + 1, n, is_whole);
-    const __m256 c = load_two(taps, from, window + 2, n, is_whole), d = load_two(taps, from, window + 3, n, is_whole);
+    const __m256 a = load_two(of, from, window, n, is_whole), b = load_two(of, from, window + 1, n, is_whole);
+    const __m256 c = load_two(of, from, window + 2, n, is_whole), d = load_two(of, from, window + 3, n, is_whole);
     const __m256 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
     const __m256 ab2 = _mm256_unpackhi_ps(a, b), cd2 = _mm256_unpackhi_ps(c, d);
 
@@ -83,12 +99,12 @@ static inline __attribute__((always_inline)) void pack_half(const struct strided
         store(panel + 3 * STRIDED_WIN, _mm256_shuffle_ps(ab2, cd2, 0xee));
 }
 
-static inline __attribute__((always_inline)) void pack_half_of_two(const struct strided_taps *taps, uint64_t from,
+static inline __attribute__((always_inline)) void pack_half_of_two(const struct windows *of, uint64_t from,
                                                                    size_t window, float *panel, const bool is_whole,
                                                                    const bool is_paired)
 {
-    const __m256 a = load_pairs(taps, from, window, is_whole, is_paired);
-    const __m256 b = load_pairs(taps, from, window + 2, is_whole, is_paired);
+    const __m256 a = load_pairs(of, from, window, is_whole, is_paired);
+    const __m256 b = load_pairs(of, from, window + 2, is_whole, is_paired);
 
     store(panel, _mm256_shuffle_ps(a, b, 0x88));
     store(panel + STRIDED_WIN, _mm256_shuffle_ps(a, b, 0xdd));
@@ -97,36 +113,57 @@ static inline __attribute__((always_inline)) void pack_half_of_two(const struct 
 static inline __attribute__((always_inline)) void pack_taps(const struct strided_taps *taps, const size_t n,
                                                             const bool is_whole, const bool is_paired)
 {
+    const uint64_t plane_bytes = taps->plane_bytes, channel_bytes = taps->channel_bytes;
     uint64_t from = taps->from, panel = taps->panel;
+    struct windows of;
 
-    for (size_t c = taps->n_c; c; c--, from += taps->plane_bytes, panel += taps->channel_bytes) {
+    set_windows(&of, taps, n, is_whole);
+    for (size_t c = taps->n_c; c; c--, from += plane_bytes, panel += channel_bytes) {
 #pragma GCC unroll 2
         for (size_t w = 0; w < STRIDED_WIN; w += LANES) {
             if (n == 2)
-                pack_half_of_two(taps, from, w, conv_out_ptr(panel) + w, is_whole, is_paired);
+                pack_half_of_two(&of, from, w, conv_out_ptr(panel) + w, is_whole, is_paired);
             else
-                pack_half(taps, from, w, conv_out_ptr(panel) + w, n, is_whole);
+                pack_half(&of, from, w, conv_out_ptr(panel) + w, n, is_whole);
         }
     }
 }
 
-/* Elements i .. i + 7 of a row of n. */
-static inline __attribute__((always_inline)) __m256 load_elements(const struct strided_taps *taps, uint64_t from,
-                                                                  ptrdiff_t i, const ptrdiff_t n, const bool is_whole)
-{
-    const float *at = conv_in_ptr(taps->in[0] + from) + i;
-    const ptrdiff_t most = i + LANES < n ? i + LANES - 1 : n - 1;
-    const ptrdiff_t first = is_whole || i > taps->first ? i : taps->first;
-    const ptrdiff_t last = is_whole || most < taps->last ? most : taps->last;
-    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i left = _mm256_set1_epi32((int)(first - i - 1)), right = _mm256_set1_epi32((int)(last - i + 1));
+enum { ROW_VECTORS = 5 };
 
-    if (is_whole && most == i + LANES - 1)
+/* The elements of a row that are loaded, by vectors. */
+struct elements {
+    uint8_t first[ROW_VECTORS], n[ROW_VECTORS];
+    __m256i mask[ROW_VECTORS];
+};
+
+static inline __attribute__((always_inline)) void set_elements(struct elements *e, ptrdiff_t first, ptrdiff_t last)
+{
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+
+#pragma GCC unroll 5
+    for (size_t i = 0; i < ROW_VECTORS; i++, first -= LANES, last -= LANES) {
+        const ptrdiff_t from = first > 0 ? first : 0, end = last < LANES ? last + 1 : LANES;
+
+        e->first[i] = (uint8_t)from;
+        e->n[i] = (uint8_t)(from < end ? end - from : 0);
+        e->mask[i] = _mm256_and_si256(_mm256_cmpgt_epi32(lane, _mm256_set1_epi32((int)from - 1)),
+                                      _mm256_cmpgt_epi32(_mm256_set1_epi32((int)end), lane));
+    }
+}
+
+/* Vector i of a row of n elements. */
+static inline __attribute__((always_inline)) __m256 load_elements(const struct elements *e, const float *at, size_t i,
+                                                                  const size_t n, const bool is_whole)
+{
+    IN_ORDER();
+    at += i * LANES;
+    if (is_whole && (i + 1) * LANES <= n)
         return _mm256_loadu_ps(at);
-    if (first > last)
+    if (!e->n[i])
         return _mm256_setzero_ps();
-    LOG_READ(at + first - i, (size_t)(last - first + 1) * sizeof(float));
-    return _mm256_maskload_ps(at, _mm256_and_si256(_mm256_cmpgt_epi32(lane, left), _mm256_cmpgt_epi32(right, lane)));
+    LOG_READ(at + e->first[i], e->n[i] * sizeof(float));
+    return _mm256_maskload_ps(at, e->mask[i]);
 }
 
 /* Every second element of two neighbours, from the first (0x88) or the second (0xdd) on. */
@@ -141,18 +178,20 @@ static inline __attribute__((always_inline)) __m256 every_second(__m256 x, __m25
 static inline __attribute__((always_inline)) void pack_row(const struct strided_taps *taps, const size_t n,
                                                            const bool is_whole)
 {
-    uint64_t from = taps->from, panel = taps->panel;
+    const uint64_t plane_bytes = taps->plane_bytes, channel_bytes = taps->channel_bytes;
+    uint64_t at = taps->in[0] + taps->from, panel = taps->panel;
+    struct elements e;
 
-    for (size_t c = taps->n_c; c; c--, from += taps->plane_bytes, panel += taps->channel_bytes) {
+    set_elements(&e, taps->first, taps->last);
+    for (size_t c = taps->n_c; c; c--, at += plane_bytes, panel += channel_bytes) {
         float *row = conv_out_ptr(panel);
-        __m256 x[6], parted[2][3];
+        __m256 x[ROW_VECTORS + 1], parted[2][3];
 
 #pragma GCC unroll 5
-        for (size_t i = 0; i < 5; i++) {
-            x[i] = load_elements(taps, from, (ptrdiff_t)(i * LANES), 2 * (STRIDED_WIN - 1) + (ptrdiff_t)n, is_whole);
-            IN_ORDER();
-        }
-        x[5] = _mm256_setzero_ps();
+        for (size_t i = 0; i < ROW_VECTORS; i++)
+            x[i] = load_elements(&e, conv_in_ptr(at), i, 2 * (STRIDED_WIN - 1) + n, is_whole);
+        IN_ORDER();
+        x[ROW_VECTORS] = _mm256_setzero_ps();
 #pragma GCC unroll 3
         for (size_t i = 0; i < 3; i++) {
             parted[0][i] = every_second(x[2 * i], x[2 * i + 1], 0x88);
