@@ -93,7 +93,7 @@ static const struct conv_ukr *choose_wider(const struct conv_problem *p, const s
 }
 
 /* Panels of filters that make packing pay; half and twice were timed (results/reference/zen4/peers/README.md). */
-enum { FEW_PANELS = 8, FEW_PANELS_OF_ROWS = 10 };
+enum { FEW_PANELS = 8, FEW_PANELS_OF_ROWS = 10, FEW_STRIDED_PANELS = 12 };
 
 /* Multiply-adds of one step of a full tile. Each multiply-add of a step has a sum of its own. */
 static double tile_sums(const struct conv_ukr *u)
@@ -131,15 +131,14 @@ static bool packs_whole_rows(const struct conv_problem *p)
 }
 
 /*
- * Returns the filters that pay for packing where walking takes longer: more filters where strides make packing pick
- * elements out of vectors.
+ * Returns the panels of filters that pay for packing where walking takes longer: more panels where strides make packing
+ * transpose.
  */
-static size_t filters_that_pay(const struct conv_problem *p, const struct conv_ukr *walker,
-                               const struct conv_ukr *packed)
+static size_t panels_that_pay(const struct conv_problem *p)
 {
     if (p->stride_h * p->stride_w == 1)
-        return FEW_PANELS * packed->f_panel;
-    return packs_whole_rows(p) ? FEW_PANELS_OF_ROWS * packed->f_panel : FEW_PANELS * walker->f_panel;
+        return FEW_PANELS;
+    return packs_whole_rows(p) ? FEW_PANELS_OF_ROWS : FEW_STRIDED_PANELS;
 }
 
 /*
@@ -154,7 +153,7 @@ static bool packing_may_lose(const struct conv_problem *p, const struct conv_ukr
     if (conv_is_pointwise(p))
         return false;
     if (walks_longer(walker, packed))
-        return overlaps && filters < filters_that_pay(p, walker, packed);
+        return overlaps && filters < panels_that_pay(p) * packed->f_panel;
     return overlaps || filters <= FEW_PANELS * walker->n_f;
 }
 

@@ -17,9 +17,8 @@
  *                  them. Both unless walking takes over a sixteenth longer: many filters short of a whole vector, sums
  *                  too short to pay for transposing. With AVX2 walking takes longer than packed windows would: more
  *                  loads, or finding out for each panel of filters which taps are padding. AVX2 walks windows that
- *                  less than eight panels of filters read: of the packed kernel's panels, or where windows stride, so
- *                  that packing picks elements, of the walker's panels; of few channels, whose windows two columns
- *                  apart are packed row by row, less than ten of the packed kernel's panels
+ *                  less than eight panels of filters read; less than twelve where windows stride, so that packing
+ *                  transposes; less than ten of few channels, whose windows two columns apart are packed row by row
  *
  *   algorithm      a direct kernel (kernels/ukr/direct.h), not SConv, where the direct kernel takes over a sixteenth
  *                  fewer issue slots: depthwise, grouped with few channels, planes of one output ("dot"). Slots are

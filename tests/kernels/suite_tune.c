@@ -337,7 +337,7 @@ static void overlapping_windows_are_walked(void)
 /*
  * AVX2 walks side by side if rows stay as wide as they are, and window by window if neighbours in the input are no
  * neighbours in the output: without padding, or strided. Either walk takes longer than packed windows; packing wins for
- * 48 filters, 8 panels of 6, and, with strides, for 128, 8 panels of 16. Strided 1x1 overlap nothing. Packed windows
+ * 48 filters, 8 panels of 6; with strides for 72, and for 60 where channels are few. Strided 1x1 overlap nothing. Packed windows
  * stay, and meet one panel a call: of the micro-kernel for few windows where 7x7 outputs end in one window, and 54x54 in
  * four.
  */
@@ -345,17 +345,22 @@ static void few_filters_walk_with_avx2(void)
 {
     struct conv_problem square = layer(64, 56, 47, 3, 1), many = layer(64, 7, 48, 3, 1),
                         narrower = layer(64, 56, 47, 3, 0), most = layer(64, 56, 48, 3, 0),
-                        strided = layer(64, 56, 127, 3, 1), strided_most = layer(64, 56, 128, 3, 1),
+                        strided = layer(64, 56, 71, 3, 1), strided_most = layer(64, 56, 72, 3, 1),
+                        first = layer(3, 56, 48, 7, 3), first_most = layer(3, 56, 60, 7, 3),
                         pointwise = layer(64, 56, 64, 1, 0);
+    struct conv_problem *const apart[] = { &strided, &strided_most, &first, &first_most, &pointwise };
 
-    strided.stride_h = strided.stride_w = pointwise.stride_h = pointwise.stride_w = 2;
-    strided.p = strided.q = pointwise.p = pointwise.q = 28;
-    strided_most.stride_h = strided_most.stride_w = 2, strided_most.p = strided_most.q = 28;
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
+        apart[i]->stride_h = apart[i]->stride_w = 2;
+        apart[i]->p = apart[i]->q = 28;
+    }
     CU_ASSERT_STRING_EQUAL(chosen(&square, CPU_ISA_AVX2), "f32_16x24_taps__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&many, CPU_ISA_AVX2), "f32_16x6_few__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&narrower, CPU_ISA_AVX2), "f32_16x16__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&strided, CPU_ISA_AVX2), "f32_16x16__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&strided_most, CPU_ISA_AVX2), "f32_16x6__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&first, CPU_ISA_AVX2), "f32_16x16__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&first_most, CPU_ISA_AVX2), "f32_16x6__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&most, CPU_ISA_AVX2), "f32_16x6_few__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&pointwise, CPU_ISA_AVX2), "f32_16x6__avx2");
 }
