@@ -43,9 +43,10 @@
 #include "sim/base/levels.h"
 
 struct sim_level_counts {
-    uint64_t reads;       /* line reads arriving */
-    uint64_t read_misses; /* reads of absent lines */
-    uint64_t writes;      /* line writes arriving */
+    uint64_t reads;        /* line reads arriving */
+    uint64_t read_misses;  /* reads of absent lines */
+    uint64_t ahead_misses; /* read_misses for prefetches and page walks: no access waits for the line itself */
+    uint64_t writes;       /* line writes arriving */
     uint64_t write_misses;
     uint64_t load_misses; /* load instructions served neither by this level nor by a level inside */
     uint64_t write_backs; /* dirty lines sent outwards */

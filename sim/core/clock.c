@@ -63,17 +63,17 @@ static double since(uint64_t now, uint64_t before)
 }
 
 /*
- * Spreads the stores of a tag that missed the first level over the outer levels. The shares are the miss rates of all
- * reads of the tag at each level, prefetches included.
+ * Spreads the stores of a tag that missed the first level over the outer levels: a level's read misses that no load, prefetch
+ * or page walk caused are misses of stores.
  */
 static void add_stored(size_t n_levels, const struct sim_cell *now, const struct sim_cell *before, struct step *s)
 {
     double left = since(now->level[0].write_misses, before->level[0].write_misses);
 
     for (size_t k = 1; k < n_levels && left > 0; k++) {
-        const double reads = since(now->level[k].reads, before->level[k].reads);
-        const double misses = since(now->level[k].read_misses, before->level[k].read_misses);
-        const double further = reads > 0 ? left * misses / reads : 0;
+        const struct sim_level_counts *l = &now->level[k], *was = &before->level[k];
+        const double others = since(l->ahead_misses, was->ahead_misses) + since(l->load_misses, was->load_misses);
+        const double further = fmin(left, fmax(0, since(l->read_misses, was->read_misses) - others));
 
         s->stored[k] += left - further;
         left = further;

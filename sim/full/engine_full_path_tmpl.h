@@ -302,6 +302,7 @@ static inline EACH_LEVEL uint16_t read_found(struct sim_full *e, size_t k, uint6
         return 0;
     }
     r->cell->level[k].read_misses++;
+    r->cell->level[k].ahead_misses += r->is_prefetch || r->is_walk;
     go_past(r, k);
     if (l->is_exclusive)
         return fetch(e, k + 1, line << l->line_shift, l->line_bytes, r);

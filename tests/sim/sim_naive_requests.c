@@ -85,6 +85,7 @@ struct naive_way naive_read_line(struct sim_naive *s, size_t k, uint64_t line, s
     naive_watch(s, k, line, w, r);
     if (!w) {
         c->read_misses++;
+        c->ahead_misses += r->is_prefetch || r->is_walk;
         r->missed[k] = true;
         if (naive_is_exclusive(s, k))
             return fetch(s, k, line, r);
