@@ -64,6 +64,7 @@ void sim_hierarchy_complete(struct sim_hierarchy *follower, const struct sim_hie
             memcpy(whole.level + n_shared, own->level + n_shared, (SIM_MAX_LEVELS - n_shared) * sizeof whole.level[0]);
             whole.memory_read_lines = own->memory_read_lines;
             whole.memory_scattered_lines = own->memory_scattered_lines;
+            whole.memory_scattered_ahead = own->memory_scattered_ahead;
             whole.memory_written_lines = own->memory_written_lines;
             *own = whole;
         }
@@ -139,6 +140,12 @@ void sim_hierarchy_end_skip(struct sim_hierarchy *h)
     assert(h);
     if (h->engine->end_skip)
         h->engine->end_skip(h);
+}
+
+void sim_hierarchy_set_pace(struct sim_hierarchy *h, unsigned phase, double request_cycles, double window_requests)
+{
+    assert(h && phase < SIM_MAX_PHASES && request_cycles >= 0 && window_requests >= 0);
+    h->pace[phase] = (struct sim_pace){ request_cycles, window_requests };
 }
 
 void sim_hierarchy_clear_stats(struct sim_hierarchy *h)

@@ -178,6 +178,14 @@ void sim_hierarchy_touch(struct sim_hierarchy *h, const struct sim_run *lines);
 void sim_hierarchy_begin_skip(struct sim_hierarchy *h);
 void sim_hierarchy_end_skip(struct sim_hierarchy *h);
 
+/*
+ * Says how fast the core works in a phase from now on: cycles for each request, a line touched by a load or store, and the
+ * number of requests in the core's window. Prefetched lines then come after the latency of their level, or of memory, and
+ * late_cycles (stats.h) count the waits of loads. With 0 cycles, as at first, no load waits. No other count depends on the
+ * pace.
+ */
+void sim_hierarchy_set_pace(struct sim_hierarchy *h, unsigned phase, double request_cycles, double window_requests);
+
 void sim_hierarchy_clear_stats(struct sim_hierarchy *h); /* keeps the caches' contents: a warm start */
 void sim_hierarchy_clear(struct sim_hierarchy *h);       /* empties the caches and the counts: a cold start */
 

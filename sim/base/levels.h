@@ -113,7 +113,8 @@ struct sim_core {
     double narrow_stores_per_cycle;        /* likewise */
     double mac_latency_cycles; /* until a sum takes the next product; 0: not stated, no chain is waited for */
     bool never_timed;          /* no cycles were held against the time of such a machine */
-    bool hides_far_stores;     /* nothing waits for a line out of order that a step only stores to */
+    bool hides_far_stores;     /* nothing waits for a line out of order that a step only stores to, */
+    bool hides_far_prefetches; /* or that a prefetcher asked for */
     bool stops_loads;          /* lines pass between caches only while the first level serves no load */
 };
 

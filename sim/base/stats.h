@@ -45,7 +45,7 @@
 struct sim_level_counts {
     uint64_t reads;        /* line reads arriving */
     uint64_t read_misses;  /* reads of absent lines */
-    uint64_t ahead_misses; /* read_misses for prefetches and page walks: no access waits for the line itself */
+    uint64_t ahead_misses; /* read_misses for prefetches and page walks */
     uint64_t writes;       /* line writes arriving */
     uint64_t write_misses;
     uint64_t load_misses; /* load instructions served neither by this level nor by a level inside */
@@ -57,6 +57,7 @@ struct sim_level_counts {
     uint64_t software_fills; /* prefetch_fills by prefetch instructions */
     uint64_t useful_prefetches;
     uint64_t late_prefetches; /* useful_prefetches used before the line came */
+    uint64_t late_cycles;     /* waits of loads for prefetched lines from further out: sim_hierarchy_set_pace() */
     uint64_t useless_prefetches;
     uint64_t compulsory_misses; /* 0 without classify = 3c, like the next two */
     uint64_t capacity_misses;
@@ -83,6 +84,7 @@ struct sim_cell { /* all counts of a (tag, phase) */
     struct sim_level_counts level[SIM_MAX_LEVELS];
     uint64_t memory_read_lines;      /* lines of the last level's size, fetched from memory */
     uint64_t memory_scattered_lines; /* see SIM_NEAR_LINES; 0 without memory_scattered_cycles */
+    uint64_t memory_scattered_ahead; /* scattered lines for prefetchers */
     uint64_t memory_written_lines;   /* write-backs to memory, and combined non-temporal stores */
     uint64_t memory_stores;          /* single stores to memory, through write-through levels */
     uint64_t memory_store_bytes;

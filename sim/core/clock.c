@@ -40,10 +40,13 @@ const char *sim_clock_choice(size_t i)
     return choices[i];
 }
 
-void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, const struct sim_hierarchy *h)
+void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, struct sim_hierarchy *h)
 {
     assert(c && m && h);
     *c = (struct sim_clock){ .machine = m, .hierarchy = h };
+    for (unsigned phase = 0; phase < SIM_MAX_PHASES && !sim_clock_why_not(m);
+         phase++) /* a guess, until the first step */
+        sim_hierarchy_set_pace(h, phase, 1 / m->issue.loads_per_cycle, m->core.load_buffers);
 }
 
 /* Counts of a step. */
@@ -54,6 +57,8 @@ struct step {
     double lines[SIM_MAX_LEVELS + 1];  /* [k]: lines that passed between level k and the level inside */
     double scattered;                  /* lines from memory that are far from all lines read before, */
     double scattered_stores;           /* and of tensors that the step only stores to */
+    double late[SIM_MAX_LEVELS + 1];   /* [k]: cycles for prefetched lines on their way from level k */
+    double requests;                   /* lines of loads and stores */
     double walks;
 };
 
@@ -63,8 +68,8 @@ static double since(uint64_t now, uint64_t before)
 }
 
 /*
- * Spreads the stores of a tag that missed the first level over the outer levels: a level's read misses that no load, prefetch
- * or page walk caused are misses of stores.
+ * Spreads the store misses of a tag over the outer levels. Of the read misses of a level, stores caused the misses beside
+ * those of loads, prefetches and page walks.
  */
 static void add_stored(size_t n_levels, const struct sim_cell *now, const struct sim_cell *before, struct step *s)
 {
@@ -90,18 +95,22 @@ static void add_tag(const struct sim_machine *m, const struct sim_cell *now, con
     s->stores += since(now->stores, before->stores);
     s->load_bytes += since(now->load_bytes, before->load_bytes);
     s->store_bytes += since(now->store_bytes, before->store_bytes);
+    s->requests += since(now->level[0].reads, before->level[0].reads);
+    s->requests += since(now->level[0].writes, before->level[0].writes);
     for (size_t k = 0; k < n; k++) {
         const double misses = since(now->level[k].load_misses, before->level[k].load_misses);
 
         s->served[k + 1] += misses;
         s->served[k] -= misses;
+        s->late[k + 1] += since(now->level[k].late_cycles, before->level[k].late_cycles);
         s->lines[k + 1] += k + 1 < n ? since(now->level[k].lines_in, before->level[k].lines_in) : 0;
     }
     add_stored(n, now, before, s);
     s->lines[n] += since(now->memory_read_lines, before->memory_read_lines) +
                    since(now->memory_written_lines, before->memory_written_lines);
     *(m->core.hides_far_stores && now->loads == before->loads ? &s->scattered_stores : &s->scattered) +=
-        since(now->memory_scattered_lines, before->memory_scattered_lines);
+        since(now->memory_scattered_lines, before->memory_scattered_lines) -
+        (m->core.hides_far_prefetches ? since(now->memory_scattered_ahead, before->memory_scattered_ahead) : 0);
     if (m->n_tlbs)
         s->walks += since(now->tlb[m->n_tlbs - 1].misses, before->tlb[m->n_tlbs - 1].misses);
 }
@@ -207,19 +216,25 @@ static double latency_of(const struct sim_machine *m, size_t level)
     return level < m->n_levels ? m->level[level].latency_cycles : m->memory_latency_cycles;
 }
 
-static void wait_for_loads(const struct sim_machine *m, const struct step *s, const struct sim_work *w,
-                           struct sim_cycles *c)
+static struct work_in_window window_of(const struct sim_machine *m, const struct step *s, const struct sim_work *w,
+                                       const struct sim_cycles *c)
 {
     const double operations = fmax(1, w->operations + w->serial_operations);
-    const double walk = m->n_levels > 1 ? m->page_tables * latency_of(m, 1) : 0;
-    const struct work_in_window in = {
+
+    return (struct work_in_window){
         .share = fmin(m->core.window / operations, m->core.load_buffers / fmax(1, s->loads)),
         .busy = sim_cycles_sum(c),
     };
+}
+
+static void wait_for_loads(const struct sim_machine *m, const struct step *s, const struct work_in_window *in,
+                           struct sim_cycles *c)
+{
+    const double walk = m->n_levels > 1 ? m->page_tables * latency_of(m, 1) : 0;
 
     for (size_t k = 1; k <= m->n_levels; k++)
-        c->waiting[k] = wait(&in, s->served[k], latency_of(m, k), m->level[0].miss_buffers);
-    c->translating = wait(&in, s->walks, walk, m->core.walkers);
+        c->waiting[k] = wait(in, s->served[k], latency_of(m, k), m->level[0].miss_buffers);
+    c->translating = wait(in, s->walks, walk, m->core.walkers);
 }
 
 /*
@@ -263,12 +278,22 @@ static void wait_for_lines(struct sim_clock *clock, const struct step *s, struct
 static void step(struct sim_clock *clock, unsigned phase, const struct step *s, const struct sim_work *w)
 {
     struct sim_cycles c = { 0 };
+    struct work_in_window in;
+    double late = 0;
 
     assert(phase < SIM_MAX_PHASES && w);
     issue(clock->machine, s, w, &c);
-    wait_for_loads(clock->machine, s, w, &c);
+    in = window_of(clock->machine, s, w, &c);
+    wait_for_loads(clock->machine, s, &in, &c);
     wait_for_stores(clock->machine, s, &c);
+    for (size_t k = 1; k <= clock->machine->n_levels; k++) {
+        c.waiting[k] += s->late[k];
+        late += s->late[k];
+    }
     wait_for_lines(clock, s, &c);
+    if (s->requests > 0)
+        sim_hierarchy_set_pace(clock->hierarchy, phase, (sim_cycles_sum(&c) - late) / s->requests,
+                               in.share * s->requests);
     c.waiting[clock->machine->n_levels] += s->scattered * clock->machine->memory_scattered_cycles;
     sim_cycles_add(&clock->phase[phase], &c);
 }

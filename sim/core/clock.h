@@ -17,22 +17,23 @@
  *                foreseen_passes; less the multiply-adds that still wait in the window at the end of the loop
  *   waiting      for loads served by a level beyond the first, or by memory. A window of operations, with at most
  *                load_buffers loads, reaches a group of missing loads at once, at most the first level's miss_buffers.
- *                A group waits once: its latency, less the time of the work in the window
+ *                A group waits once: its latency, less the time of the work in the window. A prefetched line on its way
+ *                delays a load by the rest of the latency (sim_hierarchy_set_pace); loads in the window wait together
  *   translating  the same rule for page walks: the second level's latency for each table, `walkers` walks at once
  *   lines        between neighbouring levels, and from and to memory, lines pass one after the other. At the end of a
  *                step the core waits for the lines that no miss buffer holds, as for the level that sends the lines
  *   order        a line from memory that is far from all lines read before takes memory_scattered_cycles more, and no
  *                further line passes meanwhile. The core waits for the line, beside any work of the step, unless a
  *                prefetch instruction asked for the line; or, where scattered_stores_overlap is yes, the step only stores
- *                to the line's tensor: memory's time then passes beside the work
+ *                to the line's tensor: memory's time then passes beside the work. Nothing waits for a line that a
+ *                prefetcher asked for, where scattered_prefetches_overlap is yes
  *
  * Some choices were made with counts or times in view, which do not test the choices: sim_clock_choice lists each
  * choice, and machines/zen3.cfg gives the evidence. All further rules and values were chosen without counts, or with
  * counts of patterns of known addresses.
  *
  * Left out: dependences between operations except in calls; ports except for loads, stores and multiply-adds; the line
- * of a group that a load really waits for; the time at which a prefetched line arrives; and other users of shared
- * levels.
+ * of a group that a load really waits for; and other users of shared levels.
  *
  * Sources: interval simulation (Eyerman, Eeckhout and others; Sniper) for groups of misses and for the window; the ECM
  * model (kerncraft) for transfers beside the core's work.
@@ -59,7 +60,7 @@ struct sim_cycles {
 
 struct sim_clock {
     const struct sim_machine *machine;
-    const struct sim_hierarchy *hierarchy;
+    struct sim_hierarchy *hierarchy;
     struct sim_cell seen[SIM_USUAL_TAGS][SIM_MAX_PHASES]; /* counts at the clock's last look */
     double owed[SIM_MAX_LEVELS + 1];                      /* cycles that the lines of a level will still take */
     struct sim_cycles phase[SIM_MAX_PHASES];
@@ -75,7 +76,7 @@ const char *sim_clock_why_not(const struct sim_machine *m);
  * Starts at 0. The machine and the hierarchy must outlive the clock. The hierarchy simulates the machine, and all its
  * counts are 0. Only a machine with cycles may be stepped.
  */
-void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, const struct sim_hierarchy *h);
+void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, struct sim_hierarchy *h);
 
 /* Adds a step. All accesses of the step have one phase and usual tags, and have gone through the hierarchy. */
 void sim_clock_step(struct sim_clock *c, unsigned phase, const struct sim_work *w);

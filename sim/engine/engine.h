@@ -53,12 +53,18 @@ struct sim_engine {
     void (*end_skip)(struct sim_hierarchy *h);
 };
 
+/* The core's pace in a phase, as sim_hierarchy_set_pace() says. */
+struct sim_pace {
+    double request_cycles, window_requests;
+};
+
 struct sim_hierarchy {
     struct sim_sink sink; /* first, because accept() casts the sink to its object */
     const struct sim_engine *engine;
     struct sim_stats *stats; /* [sim_stats_rows(n_tags)], owned; without deferred counts */
     unsigned n_tags;
     int err; /* the result of sim_hierarchy_error(); 0 after clear */
+    struct sim_pace pace[SIM_MAX_PHASES];
 };
 
 /* For engines' constructors and destructors. Returns 0 or -ENOMEM. */

@@ -27,7 +27,11 @@ static void clear(struct sim_hierarchy *h)
         sim_full_tlb_clear(&e->tlb[i]);
     e->last_page = SIM_FULL_NO_LINE;
     e->queue_first = e->queue_end = e->n_buffers = 0;
-    e->n_requests = 0;
+    e->n_requests = e->n_timed = 0;
+    e->now = 0;
+    e->n_stalls = 0;
+    for (size_t i = 0; i < SIM_FULL_FLIGHTS; i++)
+        e->flight[i].line = SIM_FULL_NO_LINE;
     for (size_t i = 0; i < SIM_READ_LATELY; i++)
         e->read_lately[i] = SIM_FULL_NO_LINE / 2; /* near no line */
     e->base.err = 0;

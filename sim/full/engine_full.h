@@ -83,6 +83,21 @@ static inline unsigned sim_full_asking_place(uint64_t by)
 
 struct sim_full;
 
+/* A prefetched line on its way, by its number at the first level. */
+struct sim_full_flight {
+    uint64_t line;
+    double due;      /* cycles, by sim_full.now */
+    uint32_t source; /* the level that sends the line; n_levels: memory */
+};
+
+/* A wait of a load: the number of its request, and cycles. */
+struct sim_full_stall {
+    uint64_t request;
+    double cycles;
+};
+
+enum { SIM_FULL_FLIGHTS = 1024, SIM_FULL_STALLS = 64 };
+
 struct sim_full_buffer {
     uint64_t unit;
     uint8_t owner; /* tag */
@@ -123,12 +138,13 @@ struct sim_full_request {
  * nothing of the levels behind. Prefetchers of all levels have a common queue, so the order of the queue is noted, too.
  */
 enum sim_full_event {
-    SIM_FULL_READS,      /* a line */
-    SIM_FULL_WRITES,     /* a line, back */
-    SIM_FULL_ASKS,       /* a prefetcher of the first level asked for a line, which waits in the queue from now on */
-    SIM_FULL_RUNS,       /* the queue comes in: for each line of the first level its reads and writes, then ... */
-    SIM_FULL_HAS_COME,   /* ... this */
-    SIM_FULL_LOAD_MISSED /* a load is finished: all reads since, without prefetches, stores and walks */
+    SIM_FULL_READS,       /* a line */
+    SIM_FULL_WRITES,      /* a line, back */
+    SIM_FULL_ASKS,        /* a prefetcher of the first level asked for a line, which waits in the queue from now on */
+    SIM_FULL_RUNS,        /* the queue comes in: for each line of the first level its reads and writes, then ... */
+    SIM_FULL_HAS_COME,    /* ... this */
+    SIM_FULL_LOADS_FIRST, /* a load uses a prefetched line of the first level */
+    SIM_FULL_LOAD_MISSED  /* a load is finished: all reads since, without prefetches, stores and walks */
 };
 
 /* Says who reads. */
@@ -179,7 +195,12 @@ struct sim_full {
     uint64_t read_lately[SIM_READ_LATELY]; /* recent lines from memory, a ring of lines of the last level */
     uint64_t n_read;
     uint64_t n_requests; /* lines of loads and stores at the first level: the clock of prefetches */
-    uint64_t n_changes;  /* grows if equal accesses, made again, could have another effect: see bursts_tmpl.h */
+    double now;          /* the core's cycles, by sim_hierarchy_set_pace() */
+    uint64_t n_timed;    /* n_requests at `now` */
+    struct sim_full_stall stall[SIM_FULL_STALLS]; /* a ring */
+    uint64_t n_stalls;
+    struct sim_full_flight flight[SIM_FULL_FLIGHTS]; /* by the line's number modulo SIM_FULL_FLIGHTS */
+    uint64_t n_changes; /* grows if equal accesses, made again, could have another effect: see bursts_tmpl.h */
     struct sim_bursts bursts;
     struct sim_full *leader;    /* of a follower */
     struct sim_full *follower;  /* of a leader: the first follower */
@@ -190,6 +211,17 @@ struct sim_full {
     uint64_t n_asks;              /* noted since */
     struct sim_full_request load; /* of a follower: the load in progress */
 };
+
+/* Notes a line on its way to a prefetcher's level. The pace of the phase is known. */
+void sim_full_depart(struct sim_full *e, size_t level, uint64_t line, const struct sim_full_request *r);
+
+/* Has a load wait for a line on its way. The pace of the phase is known. */
+void sim_full_await(struct sim_full *e, uint64_t line, const struct sim_full_request *r);
+
+static inline bool sim_full_has_pace(const struct sim_full *e, const struct sim_full_request *r)
+{
+    return e->base.pace[r->phase].request_cycles > 0;
+}
 
 /* Notes that a line of the last level came from memory. Returns whether the line is far from the recent lines. */
 bool sim_full_is_scattered(struct sim_full *e, uint64_t line);

@@ -12,11 +12,24 @@ static inline EACH_LEVEL void prefetch(struct sim_full *e, size_t k, uint64_t li
     struct sim_full_place p;
 
     r->is_prefetch = true;
+    r->source = 0;
     r->cell->level[k].prefetch_fills++;
     e->base.stats->prefetcher[k][place].brought++;
     p = bring(e, k, line, row, r, (uint16_t)((place + 1) << SIM_FULL_PLACE_AT | r->tag << SIM_FULL_ASKER_SHIFT));
     if (e->level[k].is_late)
         *sim_full_level_due(&e->level[k], p) = e->n_requests + late;
+    if (sim_full_has_pace(e, r))
+        sim_full_depart(e, k, line << e->level[k].line_shift >> e->level[0].line_shift, r);
+}
+
+/* A load uses a prefetched line of the first level for the first time. */
+static inline void load_first(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
+{
+    if (!sim_full_has_pace(e, r))
+        return;
+    sim_full_await(e, line, r);
+    if (e->follower)
+        sim_full_note(e, SIM_FULL_LOADS_FIRST, line, r->run, 0);
 }
 
 /*
@@ -155,7 +168,11 @@ static inline void access_found(struct sim_full *e, unsigned kind, uint64_t addr
 
     e->n_requests += kind != SIM_PREFETCH;
     if (kind == SIM_LOAD) {
+        if (sim_full_is_hit(p) && *sim_full_level_flags(&e->level[0], p) & SIM_FULL_PREFETCHED)
+            load_first(e, line, r);
         read_found(e, 0, line, p, r);
+        if (!sim_full_is_hit(p) && sim_full_has_pace(e, r))
+            sim_full_await(e, line, r);
     } else if (kind == SIM_PREFETCH) {
         prefetch_software(e, line, p, r);
     } else {

@@ -343,9 +343,10 @@ static uint16_t fetch_lines(struct sim_full *e, size_t k, uint64_t addr, uint32_
 
     if (k == e->n_levels) {
         r->cell->memory_read_lines++;
-        if (e->machine.memory_scattered_cycles > 0)
-            r->cell->memory_scattered_lines +=
-                sim_full_is_scattered(e, addr >> e->level[k - 1].line_shift) && !r->is_instructed;
+        if (e->machine.memory_scattered_cycles > 0 && sim_full_is_scattered(e, addr >> e->level[k - 1].line_shift)) {
+            r->cell->memory_scattered_lines += !r->is_instructed;
+            r->cell->memory_scattered_ahead += r->is_prefetch && !r->is_instructed;
+        }
         return 0;
     }
     shift = e->level[k].line_shift;

@@ -1,6 +1,7 @@
 /* Hierarchies of the full engine that share their first level, as enum sim_full_event describes. */
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,68 @@ void sim_full_note_asks(struct sim_full *e)
         n += !sim_full_asking_level(e->queue[i % SIM_FULL_QUEUE].by);
     for (; e->n_asks < n; e->n_asks++)
         sim_full_note(e, SIM_FULL_ASKS, 0, 0, 0);
+}
+
+/* Returns the core's time, brought up to date. */
+static double now(struct sim_full *e, unsigned phase)
+{
+    e->now += (double)(e->n_requests - e->n_timed) * e->base.pace[phase].request_cycles;
+    e->n_timed = e->n_requests;
+    return e->now;
+}
+
+static double latency_of(const struct sim_full *e, size_t level)
+{
+    return level < e->n_levels ? e->machine.level[level].latency_cycles : e->machine.memory_latency_cycles;
+}
+
+/*
+ * Returns the time at which the core made the access of the present request: earlier by the time of the accesses in the
+ * window, waits included.
+ */
+static double made_at(struct sim_full *e, unsigned phase)
+{
+    const struct sim_pace *p = &e->base.pace[phase];
+    double at = now(e, phase) - p->window_requests * p->request_cycles;
+
+    for (uint64_t i = e->n_stalls; i-- > 0 && i + SIM_FULL_STALLS >= e->n_stalls;) {
+        const struct sim_full_stall *s = &e->stall[i % SIM_FULL_STALLS];
+
+        if ((double)(e->n_requests - s->request) >= p->window_requests)
+            break;
+        at -= s->cycles;
+    }
+    return at;
+}
+
+/* A line on its way to a further level comes no sooner. */
+void sim_full_depart(struct sim_full *e, size_t level, uint64_t line, const struct sim_full_request *r)
+{
+    const uint32_t source = r->source > level ? r->source : (uint32_t)level + 1;
+    const double due = made_at(e, r->phase) + latency_of(e, source);
+    struct sim_full_flight *f = &e->flight[line % SIM_FULL_FLIGHTS];
+
+    if (f->line != line || f->due < due)
+        *f = (struct sim_full_flight){ line, due, source };
+}
+
+/* sim/core/clock.c charges the latency of a load's own miss. */
+void sim_full_await(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
+{
+    struct sim_full_flight *f = &e->flight[line % SIM_FULL_FLIGHTS];
+    const struct sim_pace *p = &e->base.pace[r->phase];
+    const double latency = r->source ? latency_of(e, r->source) : 0, hidden = p->window_requests * p->request_cycles;
+    double wait;
+
+    if (f->line != line)
+        return;
+    f->line = SIM_FULL_NO_LINE;
+    wait = round(f->due - now(e, r->phase) - fmax(0, latency - hidden));
+    if (wait > 0) {
+        e->now += wait;
+        e->stall[e->n_stalls++ % SIM_FULL_STALLS] = (struct sim_full_stall){ e->n_requests, wait };
+        r->cell->level[f->source - 1].late_cycles += (uint64_t)wait;
+    }
 }
 
 bool sim_full_is_scattered(struct sim_full *e, uint64_t line)

@@ -22,6 +22,21 @@ static void replay_read(struct sim_full *f, const struct sim_full_note *n)
     request_of_event(r, f, n);
     go_past(r, 0);
     read_second(f, n->line, r);
+    if (!sim_full_has_pace(f, r))
+        return;
+    if (r->is_prefetch)
+        sim_full_depart(f, 0, n->line, r);
+    else if (!n->by)
+        sim_full_await(f, n->line, r);
+}
+
+static void replay_first_use(struct sim_full *f, const struct sim_full_note *n)
+{
+    struct sim_full_request r = { .source = 0 };
+
+    request_of_event(&r, f, n);
+    if (sim_full_has_pace(f, &r))
+        sim_full_await(f, n->line, &r);
 }
 
 static void replay_write(struct sim_full *f, const struct sim_full_note *n)
@@ -63,6 +78,8 @@ static inline const struct sim_full_note *replay_event(struct sim_full *f, const
         replay_ask(f);
     else if (n->event == SIM_FULL_RUNS)
         return replay_queue(f, n);
+    else if (n->event == SIM_FULL_LOADS_FIRST)
+        replay_first_use(f, n);
     else if (n->event == SIM_FULL_LOAD_MISSED)
         end_replayed_load(&f->load);
     return n;

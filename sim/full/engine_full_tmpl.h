@@ -92,6 +92,8 @@ static inline void touch_first(struct sim_full *e, struct toucher *who, uint64_t
     e->n_requests++;
     classify(e, 0, line, SIM_SHADOW_KEEP, false, &who->request);
     watch(e, 0, line, e->level[0].seer[SIM_FULL_SEEN_FIRST_USE], true, &who->request);
+    if (who->kind == SIM_LOAD)
+        load_first(e, line, &who->request);
     note_useful(e, 0, p, &who->request);
     touch_found(e, who, p);
     run_queue(e);

@@ -31,7 +31,8 @@
  *                 store_misses (as the first level's miss_buffers); foreseen_passes (0); narrow_loads_per_cycle and
  *                 narrow_stores_per_cycle (as of [machine]); mac_latency_cycles (not stated);
  *                 scattered_stores_overlap yes | no: whether nothing waits for memory_scattered_cycles of a line that
- *                 a step only stores to (no); timed yes | no: whether simulated cycles were ever compared with a time
+ *                 a step only stores to (no); scattered_prefetches_overlap yes | no: likewise of a line that a
+ *                 prefetcher asked for (no); timed yes | no: whether simulated cycles were ever compared with a time
  *                 (yes); and transfers_overlap yes | no: whether lines pass between caches beside loads (yes). Then no
  *                 level, and no memory, may take less than the level inside
  *

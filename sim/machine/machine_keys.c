@@ -113,6 +113,8 @@ const struct sim_key sim_core_keys[] = {
     { "timed", SIM_KEY_CHOICE, MEMBER(struct sim_core, never_timed), .is_optional = true, .choice = yes_no },
     { "scattered_stores_overlap", SIM_KEY_CHOICE, MEMBER(struct sim_core, hides_far_stores), .is_optional = true,
       .choice = no_yes },
+    { "scattered_prefetches_overlap", SIM_KEY_CHOICE, MEMBER(struct sim_core, hides_far_prefetches),
+      .is_optional = true, .choice = no_yes },
     { "transfers_overlap", SIM_KEY_CHOICE, MEMBER(struct sim_core, stops_loads), .is_optional = true,
       .choice = yes_no },
     { .name = NULL },

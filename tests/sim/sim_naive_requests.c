@@ -45,8 +45,10 @@ static struct naive_way fetch(struct sim_naive *s, size_t k, uint64_t line, stru
 
     if (k + 1 == s->n_levels) {
         naive_cell(s, r->tag, r->phase)->memory_read_lines++;
-        naive_cell(s, r->tag, r->phase)->memory_scattered_lines +=
-            s->m.memory_scattered_cycles > 0 && !r->is_instructed && !is_near(s, line);
+        if (s->m.memory_scattered_cycles > 0 && !r->is_instructed && !is_near(s, line)) {
+            naive_cell(s, r->tag, r->phase)->memory_scattered_lines++;
+            naive_cell(s, r->tag, r->phase)->memory_scattered_ahead += r->is_prefetch;
+        }
         s->read_lately[s->n_read++ % SIM_READ_LATELY] = line;
     } else {
         uint64_t outer_bytes = s->level[k + 1].shape.line_bytes;

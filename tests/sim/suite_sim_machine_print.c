@@ -46,7 +46,7 @@ static void every_option_is_read_and_printed(void)
         "[core]\nwidth = 6\nwindow = 256\nload_buffers = 72\nstore_buffers = 64\nwalkers = 5\nstore_misses = 9\n"
         "foreseen_passes = 320\nnarrow_loads_per_cycle = 4.5\nnarrow_stores_per_cycle = 2.5\nmac_latency_cycles = 4\n"
         "misprediction_cycles = 13\nsustained_operations_per_cycle = 4.25\nserial_operations_per_cycle = 1.7\n"
-        "scattered_stores_overlap = yes\ntimed = no\ntransfers_overlap = no\n";
+        "scattered_stores_overlap = yes\nscattered_prefetches_overlap = yes\ntimed = no\ntransfers_overlap = no\n";
     static const struct sim_prefetch list[] = {
         { .kind = SIM_PREFETCH_STRIDE, .degree = 1, .distance = 3 },
         { .kind = SIM_PREFETCH_STREAM, .degree = 4, .distance = 20 },
@@ -77,7 +77,7 @@ static void every_option_is_read_and_printed(void)
     CU_ASSERT(m.core.sustained_operations_per_cycle == 4.25 && m.core.serial_operations_per_cycle == 1.7);
     CU_ASSERT(m.core.stops_loads && m.core.never_timed && m.core.foreseen_passes == 320);
     CU_ASSERT(m.core.narrow_loads_per_cycle == 4.5 && m.core.narrow_stores_per_cycle == 2.5);
-    CU_ASSERT(m.core.mac_latency_cycles == 4 && m.core.hides_far_stores);
+    CU_ASSERT(m.core.mac_latency_cycles == 4 && m.core.hides_far_stores && m.core.hides_far_prefetches);
     CU_ASSERT(!sim_machine_is_plain(&m));
     machine_check_round_trip(&m);
 }
