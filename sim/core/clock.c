@@ -52,6 +52,7 @@ void sim_clock_init(struct sim_clock *c, const struct sim_machine *m, struct sim
 /* Counts of a step. */
 struct step {
     double loads, stores, load_bytes, store_bytes;
+    double sum_bytes;                  /* of wide stores to tensors that the step does not load */
     double served[SIM_MAX_LEVELS + 1]; /* [k]: loads that level k > 0, or memory, served */
     double stored[SIM_MAX_LEVELS + 1]; /* [k]: missed lines of stores that level k, or memory, served */
     double lines[SIM_MAX_LEVELS + 1];  /* [k]: lines that passed between level k and the level inside */
@@ -86,6 +87,17 @@ static void add_stored(size_t n_levels, const struct sim_cell *now, const struct
     s->stored[n_levels] += left;
 }
 
+static double wide_bytes(const struct sim_machine *m)
+{
+    return m->issue.mac_columns * sizeof(float);
+}
+
+/* Tells whether most stores of a tag are as wide as multiply-adds. */
+static bool is_wide(const struct sim_machine *m, const struct sim_cell *now, const struct sim_cell *before)
+{
+    return 2 * since(now->store_bytes, before->store_bytes) > wide_bytes(m) * since(now->stores, before->stores);
+}
+
 static void add_tag(const struct sim_machine *m, const struct sim_cell *now, const struct sim_cell *before,
                     struct step *s)
 {
@@ -95,6 +107,8 @@ static void add_tag(const struct sim_machine *m, const struct sim_cell *now, con
     s->stores += since(now->stores, before->stores);
     s->load_bytes += since(now->load_bytes, before->load_bytes);
     s->store_bytes += since(now->store_bytes, before->store_bytes);
+    if (now->loads == before->loads && is_wide(m, now, before))
+        s->sum_bytes += since(now->store_bytes, before->store_bytes);
     s->requests += since(now->level[0].reads, before->level[0].reads);
     s->requests += since(now->level[0].writes, before->level[0].writes);
     for (size_t k = 0; k < n; k++) {
@@ -154,11 +168,9 @@ static double cycles_of_line(const struct sim_machine *m, size_t level)
 static double access_cycles(const struct sim_machine *m, double n, double bytes, double wide_per_cycle,
                             double narrow_per_cycle)
 {
-    const double wide_bytes = m->issue.mac_columns * sizeof(float);
-
     if (!(narrow_per_cycle > wide_per_cycle))
         return n / wide_per_cycle;
-    return fmax(n / narrow_per_cycle, bytes / wide_bytes / wide_per_cycle);
+    return fmax(n / narrow_per_cycle, bytes / wide_bytes(m) / wide_per_cycle);
 }
 
 /* Returns the cycles in which the first level serves loads, or receives lines where transfers stop loads. */
@@ -189,6 +201,8 @@ static void issue(const struct sim_machine *m, const struct step *s, const struc
     c->storing =
         access_cycles(m, s->stores, s->store_bytes, m->issue.stores_per_cycle, m->core.narrow_stores_per_cycle);
     c->storing = fmax(0, c->storing - c->computing);
+    if (w->loops > 0 && m->issue.stores_per_cycle < 1)
+        c->storing += s->sum_bytes / wide_bytes(m) / m->issue.stores_per_cycle;
     c->calls = fmax(0, calls - hidden_by_macs(m, w));
 }
 
