@@ -274,15 +274,18 @@ static bool keeps_windows(const struct conv_problem *p, const struct conv_ukr *u
 }
 
 /*
- * Tells whether streaming windows meet one panel of filters a call: sums are short, and windows are many, so that
- * outputs bind, and six rows at a time are prefetched more evenly than 24. Where planes are whole lines, 24 rows are as
- * fast or faster.
+ * Tells whether streaming windows meet one panel of filters a call: sums are short, so that outputs bind, and six rows
+ * at a time are prefetched more evenly than 24. Where planes are whole lines, 24 rows are as fast or faster, unless a
+ * tile has more rows than steps, each of which prefetches a row. Windows that are no whole lines have to be many.
  */
 static bool streams_by_panels(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches,
                               const struct csa_tiling *t, bool in_place)
 {
-    return has_panels(u) && in_place && !conv_plan_can_walk(p, u) && is_unaligned(p, caches) &&
-           conv_reduction(p) < output_lines(u, caches) && t->in_tiles >= 4 * MANY_WINDOW_TILES;
+    bool has_more_rows = conv_reduction(p) < u->n_f && conv_group_filters(p) >= u->n_f;
+    bool is_long = is_unaligned(p, caches) && t->in_tiles >= 4 * MANY_WINDOW_TILES;
+
+    return has_panels(u) && in_place && !conv_plan_can_walk(p, u) && conv_reduction(p) < output_lines(u, caches) &&
+           (has_more_rows || is_long);
 }
 
 /*

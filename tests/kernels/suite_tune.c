@@ -413,16 +413,17 @@ static void few_filters_pass_by_windows_that_stay(void)
 /*
  * Windows that stay meet one panel of filters a call; a channel takes (16 + 6) * 4 bytes beside 384 of outputs, and 32
  * KiB hold 368. Overlapping windows may take twice as much: 9 * 64 steps of 22 elements are 50,688 bytes, while all
- * filters stay in L2. Windows that stream meet one panel a call, too, if sums are short, 128 tiles of windows come, and planes are
- * no whole lines. A
- * machine with 256 pages in the first TLB lets the windows of 256 channels stream.
+ * filters stay in L2. Windows that stream meet one panel a call, too, if sums are short, 128 tiles of windows come, and
+ * planes are no whole lines; or if a tile has 24 filters and fewer steps. A machine with 256 pages in the first TLB lets
+ * the windows of 256 channels stream.
  */
 static void windows_that_stay_meet_a_panel_a_call(void)
 {
     struct conv_problem deep = layer(512, 56, 64, 1, 0), edge = layer(64, 9, 144, 3, 1),
                         at_most = layer(256, 56, 64, 1, 0), large = layer(512, 7, 512, 3, 1),
                         short_sums = layer(32, 54, 128, 1, 0), fewer = layer(32, 27, 128, 1, 0),
-                        aligned = layer(32, 56, 128, 1, 0);
+                        aligned = layer(32, 56, 128, 1, 0), shortest = layer(23, 56, 24, 1, 0),
+                        longer = layer(24, 56, 24, 1, 0);
     const struct conv_tune_options tune = { .ukr = conv_ukr_of(CPU_ISA_AVX2) };
     struct csa_caches core = caches;
     struct conv_plan plan;
@@ -438,6 +439,8 @@ static void windows_that_stay_meet_a_panel_a_call(void)
     CU_ASSERT(schedule_of(&short_sums, CPU_ISA_AVX2) == CSA_WS);
     CU_ASSERT_STRING_EQUAL(chosen(&fewer, CPU_ISA_AVX2), "f32_16x24__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&aligned, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&shortest, CPU_ISA_AVX2), "f32_16x6__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&longer, CPU_ISA_AVX2), "f32_16x24__avx2");
     core.l1_pages = 256;
     CU_ASSERT(conv_plan_tuned(&plan, &at_most, &core, &tune) == 0 && plan.sconv.tiling.schedule == CSA_WS);
     core.l1_pages = 255;
