@@ -89,7 +89,7 @@ no_idioms := $(if $(findstring clang,$(CC)),-mllvm -disable-loop-idiom-all,-fno-
 as_written := $(if $(findstring clang,$(CC)),-fno-vectorize -fno-slp-vectorize,-fno-tree-vectorize)
 ukr_flags = $(if $(findstring kernels/ukr/,$1),-O3 $(ukr_san_flags) -falign-functions=64 $(no_idioms) $(if $(findstring _ref.c,$1),$(as_written),$(call ukr_flags_$(ARCH),$1)))
 # The flags of sanitizers: a tenth of gcc's time, a quarter of clang's.
-ukr_san_flags := $(if $(findstring address,$(SAN)),-O1 -fno-sanitize=null -fno-sanitize=pointer-overflow -fno-sanitize=object-size $(if $(findstring clang,$(CC)),-mllvm -,--param )asan-instrumentation-with-call-threshold=0)
+ukr_san_flags := $(if $(findstring memory,$(SAN)),-O1) $(if $(findstring address,$(SAN)),-O1 -fno-sanitize=null -fno-sanitize=pointer-overflow -fno-sanitize=object-size $(if $(findstring clang,$(CC)),-mllvm -,--param )asan-instrumentation-with-call-threshold=0)
 
 # The compiler takes two thirds of the time for rooms that take little of any run's time.
 cold_rooms := $(addsuffix /%,experiments kernels/emit sim/machine sim/report counters/group counters/host counters/proof)

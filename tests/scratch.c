@@ -17,7 +17,7 @@ static char folder[64]; /* "" if there is none */
 static char given[N_PATHS][256];
 static unsigned n_given;
 
-static int remove_entry(const char *path, const struct stat *s, int kind, struct FTW *at)
+TEST_FROM_LIBRARY static int remove_entry(const char *path, const struct stat *s, int kind, struct FTW *at)
 {
     (void)s;
     (void)kind;

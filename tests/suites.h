@@ -7,6 +7,18 @@
 
 #include <stdbool.h>
 
+#ifndef __has_feature
+#define __has_feature(feature) 0 /* gcc */
+#endif
+#if __has_feature(memory_sanitizer)
+#define TEST_FROM_LIBRARY __attribute__((no_sanitize("memory"))) /* of functions: arguments come from the C library */
+#else
+#define TEST_FROM_LIBRARY
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(memory_sanitizer)
+#define TEST_IS_SLOWED /* sanitized loops are slower, some more than others */
+#endif
+
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 struct test_case {

@@ -21,7 +21,9 @@ base_of_tests := $(addprefix experiments/base/,error.c guard.c program.c text.c)
 # write that are built without MemorySanitizer would be reported.
 is_core := $(findstring memory,$(SAN))$(filter test-core,$(MAKECMDGOALS))
 core_tests = $(filter-out tests/fuzz_main.c,$(wildcard tests/*.c) $(filter tests/sim/% tests/kernels/%,$(call sources,tests)))
-core_suites = $(filter $(patsubst suite_%.c,%,$(notdir $(core_tests))),$(suites))
+# Suites whose data come from hwloc, from Jansson, and from gcc's instrumented kernels.
+written_elsewhere := cpu sim_machine_host sconv sconv_errors sconv_plans plan_json emit
+core_suites = $(filter-out $(if $(findstring memory,$(SAN)),$(written_elsewhere)),$(filter $(patsubst suite_%.c,%,$(notdir $(core_tests))),$(suites)))
 $(BUILD)/tests-core: $(call objects,$(core_tests) $(base_of_tests) $(filter kernels/%,$(parts_of_papers))) $(plain_build)/logged.o $(call archive,kernels) $(call archive,sim)
 	$(link) $(extra_libraries_tests) $(LDLIBS)
 

@@ -43,6 +43,7 @@ static void input_stationary_by_hand(void)
 
     CU_ASSERT(t.n_c == 4 && t.channel_sets == 1 && t.in_tiles == 16 && t.f_tiles == 4);
     CU_ASSERT(t.k2 == 2 && t.k3 == 4 && t.fits == (CSA_FITS_L1 | CSA_FITS_L2 | CSA_FITS_L3));
+    CU_ASSERT(csa_fits_of(&p, &c, &t) == t.fits); /* L1 and L2 are full to the byte */
     CU_ASSERT(close_to(t.dram_lines, 24) && close_to(t.l3_lines, 16) && close_to(t.l2_lines, 30));
     CU_ASSERT(close_to(t.total_cycles, 2590));
 }
