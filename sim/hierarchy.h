@@ -173,7 +173,8 @@ void sim_hierarchy_touch(struct sim_hierarchy *h, const struct sim_run *lines);
 
 /*
  * Stand around a skipped part of a stream. The first level of a machine whose lines can be touched without accesses is at
- * the end as at the beginning, as far as inclusive levels behind still have the lines; the lines are clean.
+ * the end as at the beginning, as far as inclusive levels behind still have the lines; the lines are clean. All prefetched
+ * lines have come.
  */
 void sim_hierarchy_begin_skip(struct sim_hierarchy *h);
 void sim_hierarchy_end_skip(struct sim_hierarchy *h);

@@ -17,6 +17,14 @@ static void clear_stats(struct sim_hierarchy *h)
         sim_hierarchy_zero_stats(&f->base);
 }
 
+/* No line is on its way any more. */
+static void land(struct sim_full *e)
+{
+    for (size_t i = 0; i < SIM_FULL_FLIGHTS; i++)
+        e->flight[i].line = SIM_FULL_NO_LINE;
+    e->n_stalls = 0;
+}
+
 static void clear(struct sim_hierarchy *h)
 {
     struct sim_full *e = (struct sim_full *)h;
@@ -29,9 +37,7 @@ static void clear(struct sim_hierarchy *h)
     e->queue_first = e->queue_end = e->n_buffers = 0;
     e->n_requests = e->n_timed = 0;
     e->now = 0;
-    e->n_stalls = 0;
-    for (size_t i = 0; i < SIM_FULL_FLIGHTS; i++)
-        e->flight[i].line = SIM_FULL_NO_LINE;
+    land(e);
     for (size_t i = 0; i < SIM_READ_LATELY; i++)
         e->read_lately[i] = SIM_FULL_NO_LINE / 2; /* near no line */
     e->base.err = 0;
@@ -300,6 +306,7 @@ static void end_skip(struct sim_hierarchy *h)
             drop_lost(e, sim_full_level_bring_back(l, set));
     }
     l->has_kept = false;
+    land(e);
     e->n_changes++;
 }
 
