@@ -551,7 +551,7 @@ static void windows_read_again_stay_in_l1(void)
     CU_ASSERT(conv_plan_tuned(&plan, &packed, &caches, &avx2) == 0 && !plan.sconv.options.reads_in_place);
     CU_ASSERT(plan.sconv.tiling.n_c == 256);
     CU_ASSERT(conv_plan_tuned(&plan, &square, &caches, &avx2) == 0 && !plan.sconv.options.reads_in_place);
-    CU_ASSERT(plan.sconv.tiling.n_c == 32);
+    CU_ASSERT(plan.sconv.tiling.n_c == 32 && csa_analyse_panels(&square, &caches, 16, 24, 6, CSA_WS).n_c == 32);
     CU_ASSERT(conv_plan_tuned(&plan, &in_place, &caches, &avx512) == 0 && plan.sconv.options.reads_in_place);
     CU_ASSERT(plan.sconv.tiling.n_c == 512);
 }

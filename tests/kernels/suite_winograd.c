@@ -187,6 +187,7 @@ static void replayed_accesses_lie_in_their_tensors(void)
         CU_ASSERT(b.stores[CONV_OUTPUT] == plan.layout.bytes[CONV_OUTPUT]);
         CU_ASSERT(b.stores[CONV_PACKED_FILTER] == plan.layout.bytes[CONV_PACKED_FILTER]);
         CU_ASSERT(b.loads[CONV_OUTPUT] == 0 && b.stores[CONV_INPUT] == 0 && b.loads[CONV_IM2COL] > 0);
+        CU_ASSERT(b.loads[CONV_INPUT] > 0 && b.stores[CONV_PACKED_INPUT] > 0 && b.loads[CONV_PACKED_INPUT] > 0);
     }
 }
 

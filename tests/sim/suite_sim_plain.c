@@ -387,6 +387,21 @@ static void feed_many(struct bank *b, const struct sim_machine *m, const struct 
     feed_records(b, m, p);
 }
 
+/* Threads get bursts in batches: a burst of more accesses than a batch holds is cut, and the rest is short. */
+static void threads_cut_long_bursts(void)
+{
+    const struct sim_machine m = sim_bench_machine();
+    const struct sim_run run = { .addr = 4096, .stride_bytes = 64, .count = 3, .access_bytes = 4, .kind = SIM_LOAD };
+    const uint64_t n_times = SIM_MAX_SPLITS / run.count + 7;
+    struct sim_hierarchy *h;
+
+    CU_ASSERT_FATAL(!sim_hierarchy_new_threads(&h, &m, 2));
+    sim_emit(sim_hierarchy_sink(h), &run, 1, n_times);
+    CU_ASSERT_EQUAL(sim_stats_total(sim_hierarchy_stats(h)).loads, n_times * run.count);
+    CU_ASSERT_EQUAL(sim_stats_total(sim_hierarchy_stats(h)).memory_read_lines, run.count);
+    sim_hierarchy_free(h);
+}
+
 /* Levels whose sets can be shared out. */
 static void open_shared_threads(struct bank *b, const struct sim_machine *m)
 {
@@ -613,6 +628,7 @@ static const struct test_case cases[] = {
     { "bursts count as the naive model does, on every short cut", bursts_count_as_the_naive_model_does },
     { "records count as single accesses do, on every short cut", records_count_as_single_accesses_do },
     { "threads count as one does", threads_count_as_one_does },
+    { "threads cut long bursts", threads_cut_long_bursts },
     { "returning to a line that was straddled is a miss", returning_to_a_line_that_was_straddled_is_a_miss },
     { "the full engine takes records too", the_full_engine_takes_records_too },
     { "a record gives back what was packed", a_record_gives_back_what_was_packed },
