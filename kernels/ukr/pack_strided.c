@@ -6,7 +6,7 @@ enum { LANES = 8 };
 
 static bool can_pack(const struct conv_problem *p)
 {
-    return p->stride_w > 1 && p->s > 1 && p->dilation_w == 1;
+    return p->stride_w > 1 && p->dilation_w == 1;
 }
 
 struct emission {
@@ -24,13 +24,21 @@ static struct sim_run run_of(enum sim_kind kind, enum conv_tensor tag, uint64_t 
                              .phase = CONV_PHASE_PACK };
 }
 
+/* Returns the window of load j of a vector of windows. */
+static size_t window_at(size_t n_taps, size_t j)
+{
+    if (n_taps == 1)
+        return j;
+    return n_taps == 2 ? j % 2 + j / 2 % 2 * 4 + j / 4 * 2 : j / 2 + j % 2 * 4;
+}
+
 /* Returns the loads of a vector of windows, of the first channel. */
 static size_t half_loads(const struct emission *e, const struct strided_taps *taps, size_t first, struct sim_run *run)
 {
     size_t n = 0;
 
     for (size_t j = 0; j < LANES; j += 1 + taps->is_paired) {
-        const size_t window = first + (taps->n_taps == 2 ? j % 2 + j / 2 % 2 * 4 + j / 4 * 2 : j / 2 + j % 2 * 4);
+        const size_t window = first + window_at(taps->n_taps, j);
         const uint32_t live = taps->is_whole ? (1u << taps->n_taps) - 1 : taps->live[window];
 
         if (live)
@@ -86,8 +94,8 @@ static void emit_taps(void *ctx, const struct strided_taps *taps)
     const size_t n = (taps->is_row ? row_runs : taps_runs)(e, taps, run);
 
     for (size_t i = 0; i < n; i++)
-        run[i].step_bytes = (int64_t)(run[i].kind == SIM_STORE ? taps->channel_bytes : taps->plane_bytes);
-    sim_emit(e->sink, run, n, taps->n_c);
+        run[i].step_bytes = (int64_t)(run[i].kind == SIM_STORE ? taps->panel_step : taps->in_step);
+    sim_emit(e->sink, run, n, taps->n_steps);
 }
 
 static void emit(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a, struct sim_sink *sink)

@@ -7,7 +7,7 @@
 
 enum { LANES = 8 };
 
-/* A call's windows, all channels of them. */
+/* The windows of all channels. */
 struct windows {
     const uint64_t *in;
     uint8_t live[STRIDED_WIN];
@@ -39,6 +39,8 @@ static inline __attribute__((always_inline)) __m128 load(const struct windows *w
         return _mm_castsi128_ps(_mm_loadu_si64(at));
     if (!is_whole && !w->live[window])
         return _mm_setzero_ps();
+    if (n == 1)
+        return _mm_load_ss(at);
     LOG_READ(at + __builtin_ctz(w->live[window]), (size_t)__builtin_popcount(w->live[window]) * sizeof(float));
     return _mm_maskload_ps(at, w->mask[is_whole ? 0 : window]);
 }
@@ -110,18 +112,40 @@ static inline __attribute__((always_inline)) void pack_half_of_two(const struct 
     store(panel + STRIDED_WIN, _mm256_shuffle_ps(a, b, 0xdd));
 }
 
+/* One tap of `window` and the three windows behind. */
+static inline __attribute__((always_inline)) __m128 load_four(const struct windows *of, uint64_t from, size_t window,
+                                                              const bool is_whole)
+{
+    __m128 x = load(of, from, window, 1, is_whole);
+
+    x = _mm_insert_ps(x, load(of, from, window + 1, 1, is_whole), 0x10);
+    x = _mm_insert_ps(x, load(of, from, window + 2, 1, is_whole), 0x20);
+    return _mm_insert_ps(x, load(of, from, window + 3, 1, is_whole), 0x30);
+}
+
+/* Eight windows of a tap. */
+static inline __attribute__((always_inline)) void pack_half_of_one(const struct windows *of, uint64_t from,
+                                                                   size_t window, float *panel, const bool is_whole)
+{
+    const __m128 low = load_four(of, from, window, is_whole);
+
+    store(panel, halves(low, load_four(of, from, window + 4, is_whole)));
+}
+
 static inline __attribute__((always_inline)) void pack_taps(const struct strided_taps *taps, const size_t n,
                                                             const bool is_whole, const bool is_paired)
 {
-    const uint64_t plane_bytes = taps->plane_bytes, channel_bytes = taps->channel_bytes;
+    const uint64_t in_step = taps->in_step, panel_step = taps->panel_step;
     uint64_t from = taps->from, panel = taps->panel;
     struct windows of;
 
     set_windows(&of, taps, n, is_whole);
-    for (size_t c = taps->n_c; c; c--, from += plane_bytes, panel += channel_bytes) {
+    for (size_t c = taps->n_steps; c; c--, from += in_step, panel += panel_step) {
 #pragma GCC unroll 2
         for (size_t w = 0; w < STRIDED_WIN; w += LANES) {
-            if (n == 2)
+            if (n == 1)
+                pack_half_of_one(&of, from, w, conv_out_ptr(panel) + w, is_whole);
+            else if (n == 2)
                 pack_half_of_two(&of, from, w, conv_out_ptr(panel) + w, is_whole, is_paired);
             else
                 pack_half(&of, from, w, conv_out_ptr(panel) + w, n, is_whole);
@@ -178,12 +202,12 @@ static inline __attribute__((always_inline)) __m256 every_second(__m256 x, __m25
 static inline __attribute__((always_inline)) void pack_row(const struct strided_taps *taps, const size_t n,
                                                            const bool is_whole)
 {
-    const uint64_t plane_bytes = taps->plane_bytes, channel_bytes = taps->channel_bytes;
+    const uint64_t in_step = taps->in_step, panel_step = taps->panel_step;
     uint64_t at = taps->in[0] + taps->from, panel = taps->panel;
     struct elements e;
 
-    set_elements(&e, taps->first, taps->last);
-    for (size_t c = taps->n_c; c; c--, at += plane_bytes, panel += channel_bytes) {
+    set_elements(&e, is_whole ? 0 : taps->first, is_whole ? 2 * (STRIDED_WIN - 1) + (ptrdiff_t)n - 1 : taps->last);
+    for (size_t c = taps->n_steps; c; c--, at += in_step, panel += panel_step) {
         float *row = conv_out_ptr(panel);
         __m256 x[ROW_VECTORS + 1], parted[2][3];
 
@@ -215,7 +239,9 @@ static inline __attribute__((always_inline)) void pack_row_n(const struct stride
 
 static void pack_rows(const struct strided_taps *taps)
 {
-    if (taps->n_taps == 3)
+    if (taps->n_taps == 1)
+        pack_row_n(taps, 1);
+    else if (taps->n_taps == 3)
         pack_row_n(taps, 3);
     else if (taps->n_taps == 4)
         pack_row_n(taps, 4);
@@ -246,8 +272,10 @@ static inline void pack(void *ctx, const struct strided_taps *taps)
         pack_n(taps, 4);
     else if (taps->n_taps == 3)
         pack_n(taps, 3);
-    else
+    else if (taps->n_taps == 2)
         pack_n(taps, 2);
+    else
+        pack_n(taps, 1);
 }
 
 void conv_pack_strided_fn__avx2(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a)
