@@ -288,6 +288,8 @@ mutant "a loop's end that is always foreseen" sim/core/clock.c 's/ \+ mispredict
 mutant "a loop's end that is never foreseen" sim/core/clock.c 's/return is_foreseen \? 0 : w->loops;/(void)is_foreseen;\n    return w->loops;/' clock
 mutant "sums that never wait for sums" sim/core/clock.c 's/w->chained_macs \* m->core\.mac_latency_cycles/0/' clock
 mutant "scattered stores that the core waits for" sim/core/clock.c 's/m->core\.hides_far_stores \&\&/0 \&\&/' clock
+mutant "prefetched lines that come at once" sim/core/clock.c 's/c\.waiting\[k\] \+= s->late\[k\];//' clock
+mutant "stores of sums beside multiply-adds" sim/core/clock.c 's/c->storing \+= s->sum_bytes/c->storing += 0 * s->sum_bytes/' clock
 mutant "narrow accesses as slow as wide ones" sim/core/clock.c 's/if \(!\(narrow_per_cycle > wide_per_cycle\)\)/if (narrow_per_cycle >= 0)/' clock
 mutant "small products in a wrong block" kernels/blas/product.c 's/\{ 32, \{ \{ 2, 6, 23 \}/{ 32, { { 2, 4, 23 }/' nest_totals
 mutant "a window that hides nothing" sim/core/clock.c 's/latency - w->busy \* fmin\(w->share, at_once \/ n\)/latency/' clock

@@ -232,6 +232,48 @@ static void scattered_stores_pass_beside_work(void)
     sim_hierarchy_free(x.h);
 }
 
+/* A line that the load before had prefetched is on its way still: the load waits, once for all lines in the window. */
+static void prefetched_lines_come_late(void)
+{
+    const struct sim_work w = { .operations = 64 * 256 };
+    struct clocked x = { .m = machine() };
+    struct sim_cycles c;
+
+    x.m.level[0].prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1 };
+    CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
+    sim_clock_init(&x.clock, &x.m, x.h);
+    step(&x, SIM_LOAD, 0, 64, w); /* 64 cycles a line, and a line in the window */
+    c = step(&x, SIM_LOAD, 1 << 20, 64, w);
+    CU_ASSERT(c.waiting[2] > 32 * (MEMORY - 128) && c.waiting[2] < 64 * MEMORY);
+    sim_hierarchy_set_pace(x.h, 0, 0, 0);
+    c = step(&x, SIM_LOAD, 1 << 21, 64, w);
+    CU_ASSERT(c.waiting[2] <= MEMORY); /* of the first line */
+    c = step(&x, SIM_LOAD, 1 << 21, 64, w);
+    CU_ASSERT(c.waiting[2] == 0);
+    sim_hierarchy_free(x.h);
+}
+
+/* Wide stores of sums stop multiply-adds, where a cycle has less than one. */
+static void stores_of_sums_stop_multiply_adds(void)
+{
+    const struct sim_run sums = { .stride_bytes = 32, .count = 24, .access_bytes = 32, .kind = SIM_STORE };
+    const struct sim_work w = { .operations = 1, .macs = 1000, .loops = 1 };
+    struct clocked x;
+    struct sim_cycles c;
+
+    begin(&x);
+    x.m.issue.stores_per_cycle = 0.5;
+    step(&x, SIM_LOAD, 0, 64, w);
+    sim_emit(sim_hierarchy_sink(x.h), &sums, 1, 1);
+    c = step(&x, SIM_STORE, 0, 0, w);
+    CU_ASSERT(is_near(c.computing, 500) && is_near(c.storing, 48));
+    x.m.issue.stores_per_cycle = 1;
+    sim_emit(sim_hierarchy_sink(x.h), &sums, 1, 1);
+    c = step(&x, SIM_STORE, 0, 0, w);
+    CU_ASSERT(is_near(c.storing, 0));
+    sim_hierarchy_free(x.h);
+}
+
 /* Loads of 4 bytes pass faster than loads of 32, a multiply-add's width here; stores likewise. */
 static void narrow_accesses_pass_faster(void)
 {
@@ -397,6 +439,8 @@ static const struct test_case cases[] = {
     { "lines take their time", lines_take_their_time },
     { "scattered lines take more", scattered_lines_take_more },
     { "scattered stores pass beside work", scattered_stores_pass_beside_work },
+    { "prefetched lines come late", prefetched_lines_come_late },
+    { "stores of sums stop multiply-adds", stores_of_sums_stop_multiply_adds },
     { "narrow accesses pass faster", narrow_accesses_pass_faster },
     { "sums wait for sums", sums_wait_for_sums },
     { "short loops are foreseen", short_loops_are_foreseen },
