@@ -232,7 +232,7 @@ static void scattered_stores_pass_beside_work(void)
     sim_hierarchy_free(x.h);
 }
 
-/* A line that the load before had prefetched is on its way still: the load waits, once for all lines in the window. */
+/* Each load prefetches the next load's line, which is on its way still: the next load waits, once for a window. */
 static void prefetched_lines_come_late(void)
 {
     const struct sim_work w = { .operations = 64 * 256 };
@@ -253,7 +253,7 @@ static void prefetched_lines_come_late(void)
     sim_hierarchy_free(x.h);
 }
 
-/* Wide stores of sums stop multiply-adds, where a cycle has less than one. */
+/* Where a wide store takes two cycles, stores of sums stop multiply-adds. */
 static void stores_of_sums_stop_multiply_adds(void)
 {
     const struct sim_run sums = { .stride_bytes = 32, .count = 24, .access_bytes = 32, .kind = SIM_STORE };
