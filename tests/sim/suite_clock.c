@@ -232,7 +232,7 @@ static void scattered_stores_pass_beside_work(void)
     sim_hierarchy_free(x.h);
 }
 
-/* Each load prefetches the next load's line, which is on its way still: the next load waits, once for a window. */
+/* Each load prefetches the line of the next load. The line is on its way: the next load waits, once for a window. */
 static void prefetched_lines_come_late(void)
 {
     const struct sim_work w = { .operations = 64 * 256 };
