@@ -114,6 +114,7 @@ noticed() { # noticed FILE:LINE
 drawn_mutant() { # drawn_mutant FILE LINE KIND TEXT: prints a row
     local file=$1 line=$2 kind=$3 text=$4 by old
     grep -qE "^$file:$line( |\$)" "$lines" || return 0 # no code
+    grep -qE "^$file:$line " "$lines" || { unrun=$((unrun + 1)); echo "unrun  $file:$line: no suite of sim or kernels runs the line"; return 0; }
     old=$(sed -n "${line}s/^ *//p" "$file")
     by="$file: $old => ${text#"${text%%[! ]*}"}"
     grep -qF -- "$by |" tests/mutants.equal && { listed=$((listed + 1)); return 0; }
@@ -148,12 +149,12 @@ if [ "${1-}" = --drawn ]; then
     copy_tree
     make --no-print-directory "-j$(nproc)" build/tests-core >"$work/log" 2>&1 || { tail -n 3 "$work/log" >&2; exit 2; }
     code=$(code_of build/tests-core)
-    not_built=0 equal=0 listed=0
+    not_built=0 equal=0 listed=0 unrun=0
     awk -v seed="$seed" -f tests/mutants.awk "$@" | sort | cut -f2- >"$work/drawn"
     while [ "$tried" -lt "$wanted" ] && IFS=$'\t' read -r file line kind text <&3; do
         drawn_mutant "$file" "$line" "$kind" "$text"
     done 3<"$work/drawn"
-    echo "mutate: seed $seed: $tried tried, $survived not noticed; besides, $equal were the same code, $listed are listed as equal, $not_built did not compile"
+    echo "mutate: seed $seed: $tried tried, $survived not noticed; besides, $unrun are on lines that no such suite runs, $equal were the same code, $listed are listed as equal, $not_built did not compile"
     exit $((survived > 0))
 fi
 

@@ -141,6 +141,27 @@ static void random_convolutions_are_right(void)
     sconv_machine_free(machines[1]);
 }
 
+/* Runs of more tiles than fit the cache are finished in parts. */
+static void long_runs_are_finished(void)
+{
+    struct sconv_machine *m = sconv_small_machine("sim/machines/clx4208.cfg");
+
+    for (unsigned round = 0; round < test_rounds(6); round++) {
+        struct conv_problem p = { .n = 1, .c = 4 + rng_below(6), .k = 30 + rng_below(30), .r = 1, .s = 1 };
+        struct fixture f;
+        char why[128];
+
+        p.h = p.w = 60 + rng_below(3);
+        p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
+        CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
+        fixture_init(&f, &p, m, rng_below(2), false);
+        CU_ASSERT_EQUAL(run(&f), 0);
+        check_result(&f);
+        fixture_release(&f);
+    }
+    sconv_machine_free(m);
+}
+
 static void not_a_number_propagates(void)
 {
     struct sconv_machine *m = sconv_small_machine("sim/machines/toy.cfg");
@@ -238,6 +259,7 @@ static void callers_do_not_disturb_each_other(void)
 
 static const struct test_case cases[] = {
     { "random convolutions with any epilogue and thread count are right", random_convolutions_are_right },
+    { "long runs are finished in parts", long_runs_are_finished },
     { "NaN and infinities propagate through epilogues", not_a_number_propagates },
     { "weights that are not finite propagate, to padding or not", odd_weights_propagate },
     { "one plan serves many threads at a time", callers_do_not_disturb_each_other },

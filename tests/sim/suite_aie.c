@@ -337,6 +337,7 @@ static void two_accesses_to_a_bank_conflict(void)
     load(0, 1, AIE_W + 2, 512, 0);
     CU_ASSERT_EQUAL(run(), -EBUSY);
     CU_ASSERT(strstr(bench.stop.text, "bundle 0, cycle 0, address 0x200: two accesses to a bank") != NULL);
+    CU_ASSERT(bench.stop.address == 0x200 && bench.stop.bundle == 0 && bench.stop.cycle == 0);
     a_small_program(12, 18);
     load(0, 1, AIE_W + 2, 8192, 0); /* another pair of banks */
     CU_ASSERT_EQUAL(run(), 0);

@@ -130,6 +130,18 @@ static void a_host_without_caches_says_so(void)
     CU_ASSERT_EQUAL(m.n_levels, 0);
 }
 
+static void nothing_is_left_of_a_host_seen_before(void)
+{
+    struct sim_host_seen seen, again;
+    char why[MACHINE_WHY_BYTES] = "";
+
+    memset(&seen, 0xff, sizeof seen);
+    memset(&again, 0, sizeof again);
+    CU_ASSERT(!sim_host_see(&seen, SIM_WHY(why)) && !sim_host_see(&again, SIM_WHY(why)));
+    CU_ASSERT(seen.cores_differ == again.cores_differ && !strcmp(seen.why_none, again.why_none));
+    CU_ASSERT(!memcmp(&seen.cache[SIM_HOST_MAX_CACHES - 1], &again.cache[SIM_HOST_MAX_CACHES - 1], sizeof *seen.cache));
+}
+
 /* ---- beside the CPU's machine file ---- */
 
 #define ZEN4 "sim/machines/zen4.cfg"
@@ -332,6 +344,7 @@ static const struct test_case cases[] = {
     { "only the caches that hwloc reports become levels", only_the_caches_that_hwloc_reports_become_levels },
     { "what the firmware hides is guessed and said", what_the_firmware_hides_is_guessed_and_said },
     { "a host without caches says so", a_host_without_caches_says_so },
+    { "nothing is left of a host seen before", nothing_is_left_of_a_host_seen_before },
     { "what hwloc hides is told", what_hwloc_hides_is_told },
     { "a level takes the keys of its name", a_level_takes_the_keys_of_its_name },
     { "lines are guessed from those beside", lines_are_guessed_from_those_beside },
