@@ -112,7 +112,9 @@ SCONV_API void sconv_wisdom_forget(struct sconv_machine *machine); /* NULL is fi
  * compute F(4x4, 3x3) or F(2x2, 3x3) where a model finds Winograd faster. Outputs of F(4x4) then have larger errors,
  * measured: 3 to 6 times the mean error of SConv, 5 to 16 times the largest error. A NaN or an infinity of src spreads to all outputs of a tile of 4x4 or 2x2
  * whose 6x6 or 4x4 elements hold the value, and infinities become NaN. Weights that are not finite, and numbers near
- * the largest float, do likewise. Without the word, or with no, Winograd is never taken. Wisdom does not know Winograd.
+ * the largest float, do likewise. SCONV_WINOGRAD=error<=X, such as error<=0.01, takes Winograd only where outputs provably
+ * differ from the exact values by X at most, if no element of src and weights is larger than 1 in magnitude (sconv(3)).
+ * Without the word, or with no, Winograd is never taken. Wisdom does not know Winograd.
  *
  * Plans and packs. machine NULL: this computer; options NULL: none, one thread. weights and options may go away
  * afterwards. Returns 0, or

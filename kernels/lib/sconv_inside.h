@@ -19,7 +19,8 @@ enum { CONV_WORKSPACE_ALIGN = 64 };
 struct sconv_machine {
     struct sim_machine m;
     bool is_assumed, measures; /* the caches are not known; plans are found by timing */
-    bool allows_winograd;      /* SCONV_WINOGRAD=yes */
+    bool allows_winograd;      /* SCONV_WINOGRAD: yes, or */
+    double winograd_error;     /* up to this error (struct conv_winograd_options); 0: any */
     struct conv_wisdom *wisdom;
 };
 

@@ -2,6 +2,7 @@
 #include "kernels/lib/sconv_inside.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,15 +44,32 @@ static int describe_machine(struct sconv_machine *m, const char *path, struct si
     return 0;
 }
 
+/* Returns the bound of a word error<=bound, or 0 if the word is none. */
+static double read_error(const char *word)
+{
+    static const char prefix[] = "error<=";
+    const char *number = word + sizeof prefix - 1;
+    char *end;
+    double bound;
+
+    if (strncmp(word, prefix, sizeof prefix - 1) || !*number)
+        return 0;
+    bound = strtod(number, &end);
+    return !*end && isfinite(bound) && bound > 0 ? bound : 0;
+}
+
 /* Winograd rounds more often than plain loops: only the user can allow the errors. */
 static int read_winograd(struct sconv_machine *m, struct sim_why why)
 {
     const char *word = getenv("SCONV_WINOGRAD");
 
-    m->allows_winograd = word && !strcmp(word, "yes");
-    if (m->allows_winograd || !word || !*word || !strcmp(word, "no"))
+    if (!word || !*word || !strcmp(word, "no"))
         return 0;
-    return sim_fail(why, -EINVAL, "SCONV_WINOGRAD is '%s', must be yes or no", word);
+    m->winograd_error = read_error(word);
+    m->allows_winograd = m->winograd_error > 0 || !strcmp(word, "yes");
+    if (m->allows_winograd)
+        return 0;
+    return sim_fail(why, -EINVAL, "SCONV_WINOGRAD is '%s', must be yes, no, or error<= and a positive number", word);
 }
 
 int sconv_machine_create(struct sconv_machine **machine, const char *path, char *why, size_t why_bytes)

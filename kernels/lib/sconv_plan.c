@@ -16,9 +16,9 @@ enum { PACKED_ALIGN = 4096 };
 int conv_choose_plan(struct conv_plan *plan, const struct conv_problem *p, const struct sconv_machine *machine)
 {
     const struct csa_caches caches = csa_caches_of(&machine->m, csa_default_share);
-    const struct conv_winograd_options winograd = { .ukr = NULL };
+    const struct conv_winograd_options winograd = { .most_error = machine->winograd_error };
 
-    if (machine->allows_winograd && conv_winograd_pays(p, &caches))
+    if (machine->allows_winograd && conv_winograd_pays(p, &caches, &winograd))
         return conv_plan_winograd_tuned(plan, p, &caches, &winograd);
     return conv_plan_measured(plan, p, &caches, &(struct conv_tune_options){ .ukr = NULL }, machine->wisdom,
                               machine->measures);

@@ -85,10 +85,40 @@ static double slots_of(const struct conv_problem *p, const struct csa_caches *ca
     return fmax(product_slots(p, m, u), passes * filters / rate) + transforms;
 }
 
-bool conv_winograd_pays(const struct conv_problem *p, const struct csa_caches *caches)
+/* Tells whether the options allow a tile of m x m. */
+static bool allows(const struct conv_winograd_options *o, const struct conv_problem *p, size_t m)
 {
-    const enum cpu_isa isa = conv_ukr_best()->isa;
-    double direct = INFINITY, least = INFINITY;
+    return (!o->m || o->m == m) && (!o->most_error || conv_winograd_worst_error(m, p->c) <= o->most_error);
+}
+
+/* A tile and a micro-kernel, and their slots: infinitely many if no tile is allowed. */
+struct choice {
+    size_t m;
+    const struct conv_ukr *ukr;
+    double slots;
+};
+
+static struct choice choose(const struct conv_problem *p, const struct csa_caches *caches,
+                            const struct conv_winograd_options *o)
+{
+    const enum cpu_isa isa = (o->ukr ? o->ukr : conv_ukr_best())->isa;
+    struct choice best = { .slots = INFINITY };
+
+    for (size_t m = 2; m <= 4; m += 2) {
+        const struct conv_ukr *u = o->keeps_ukr ? o->ukr : choose_ukr(p, m, isa);
+        const double slots = allows(o, p, m) ? slots_of(p, caches, m, u) : INFINITY;
+
+        if (slots < best.slots)
+            best = (struct choice){ m, u, slots };
+    }
+    return best;
+}
+
+bool conv_winograd_pays(const struct conv_problem *p, const struct csa_caches *caches,
+                        const struct conv_winograd_options *o)
+{
+    const enum cpu_isa isa = (o->ukr ? o->ukr : conv_ukr_best())->isa;
+    double direct = INFINITY;
 
     if (conv_winograd_why_not(p))
         return false;
@@ -98,29 +128,15 @@ bool conv_winograd_pays(const struct conv_problem *p, const struct csa_caches *c
         if (u->isa == isa && !u->walk)
             direct = fmin(direct, conv_ukr_slots(u, p));
     }
-    for (size_t m = 2; m <= 4; m += 2)
-        least = fmin(least, slots_of(p, caches, m, choose_ukr(p, m, isa)));
-    return least * 17 < direct * 16;
+    return choose(p, caches, o).slots * 17 < direct * 16;
 }
 
 int conv_plan_winograd_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
                              const struct conv_winograd_options *o)
 {
-    const enum cpu_isa isa = (o->ukr ? o->ukr : conv_ukr_best())->isa;
-    const struct conv_ukr *ukr = NULL;
-    double least = INFINITY;
-    size_t best = 0;
+    const struct choice best = choose(p, caches, o);
 
     assert((o->m == 0 || o->m == 2 || o->m == 4) && (!o->keeps_ukr || conv_winograd_takes_ukr(o->ukr)));
-    for (size_t m = 2; m <= 4; m += 2) {
-        const struct conv_ukr *u = o->keeps_ukr ? o->ukr : choose_ukr(p, m, isa);
-        const double slots = slots_of(p, caches, m, u);
-
-        if ((o->m && o->m != m) || slots >= least)
-            continue;
-        least = slots;
-        best = m;
-        ukr = u;
-    }
-    return conv_plan_winograd(plan, p, ukr, best, choose_block(p, caches, best, ukr), o->packs_filters);
+    assert(best.ukr);
+    return conv_plan_winograd(plan, p, best.ukr, best.m, choose_block(p, caches, best.m, best.ukr), o->packs_filters);
 }

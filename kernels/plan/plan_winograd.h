@@ -26,12 +26,17 @@ struct conv_winograd_options {
     bool keeps_ukr;             /* no choice: ukr, which conv_winograd_takes_ukr */
     size_t m;                   /* 2 or 4; 0: chosen */
     bool packs_filters;         /* at run time */
+    double most_error;          /* of elements of magnitude at most 1 (conv_winograd_worst_error); 0: any error */
 };
 
-/* Tells whether Winograd takes the shape, in over a sixteenth fewer slots than SConv's best micro-kernel here takes. */
-bool conv_winograd_pays(const struct conv_problem *p, const struct csa_caches *caches);
+/*
+ * Tells whether Winograd takes the shape within the error, in over a sixteenth fewer slots than SConv's best
+ * micro-kernel here takes.
+ */
+bool conv_winograd_pays(const struct conv_problem *p, const struct csa_caches *caches,
+                        const struct conv_winograd_options *o);
 
-/* Plans a shape that Winograd takes (conv_winograd_why_not). Returns 0 or -EOVERFLOW. */
+/* Plans a shape that Winograd takes (conv_winograd_why_not), by a tile within the error. Returns 0 or -EOVERFLOW. */
 int conv_plan_winograd_tuned(struct conv_plan *plan, const struct conv_problem *p, const struct csa_caches *caches,
                              const struct conv_winograd_options *o);
 

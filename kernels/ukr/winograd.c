@@ -278,6 +278,21 @@ double conv_winograd_norm(size_t m)
 
 #define ROUNDOFF 0x1p-24
 
+/* Higham's gamma for the roundings of n_c channels. */
+static double growth(size_t m, size_t n_c)
+{
+    const double n = (double)conv_winograd_roundings(m, n_c);
+
+    return n * ROUNDOFF / (1 - n * ROUNDOFF);
+}
+
+double conv_winograd_worst_error(size_t m, size_t n_c)
+{
+    const double k = conv_winograd_norm(m);
+
+    return growth(m, n_c) * (double)n_c * k * k;
+}
+
 double conv_winograd_likely_error(size_t m, size_t n_c, double in, double filter)
 {
     const double lambda = 8, n = (double)conv_winograd_roundings(m, n_c);
@@ -327,7 +342,7 @@ void conv_winograd_error_bounds(size_t m, const struct conv_problem *p, const fl
                                 double *bound)
 {
     const struct matrices *x = matrices_of(m);
-    const double n = (double)conv_winograd_roundings(m, p->c), gamma = n * ROUNDOFF / (1 - n * ROUNDOFF);
+    const double gamma = growth(m, p->c);
 
     for (size_t row = 0; row < p->p; row += m) {
         for (size_t column = 0; column < p->q; column += m) {

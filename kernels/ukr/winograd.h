@@ -130,6 +130,9 @@ size_t conv_winograd_roundings(size_t m, size_t n_c);
 /* Returns K. */
 double conv_winograd_norm(size_t m);
 
+/* Returns the bound for n_c channels and elements of magnitude at most 1: gamma(n) * n_c * K * K. */
+double conv_winograd_worst_error(size_t m, size_t n_c);
+
 /*
  * Returns how far an output may be from the exact value, likely: roundings are taken as independent (Higham and Mary
  * 2019: lambda * sqrt(n) in place of n, lambda 8), and elements as independent, of mean 0, with the root mean squares

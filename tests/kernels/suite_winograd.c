@@ -2,6 +2,7 @@
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,28 @@ static void winograd_equals_naive(void)
                 check_plan(&plan);
             }
         }
+    }
+}
+
+/* Small shapes are many in a short time: 100,000 of them in make check-long. */
+static void many_small_shapes_equal_naive(void)
+{
+    for (unsigned round = 0; round < test_rounds(1000); round++) {
+        const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
+        struct conv_problem p = random_shape();
+        struct conv_plan plan;
+        char why[128];
+
+        p.n = 1;
+        p.c = (size_t)rng_range(1, 9);
+        p.k = (size_t)rng_range(1, 9);
+        p.h = (size_t)rng_range(3, 14);
+        p.w = (size_t)rng_range(3, 14);
+        CU_ASSERT_FATAL(!conv_problem_finish(&p, SIM_WHY(why)));
+        while (!conv_winograd_takes_ukr(u) || !conv_ukr_runs(u))
+            u = conv_ukr_at(rng_below(conv_ukr_count()));
+        plan = plan_of(&p, u, rng_below(2) ? 2 : 4);
+        check_plan(&plan);
     }
 }
 
@@ -200,6 +223,49 @@ static void norms_are_those_worked_out_by_hand(void)
     CU_ASSERT(conv_winograd_roundings(2, 1) == 9 && conv_winograd_roundings(4, 64) == 82);
 }
 
+/* Bounds of a plane are within the bound for all elements of magnitude 1. */
+static void worst_errors_enclose_bounds(void)
+{
+    const double u = 0x1p-24;
+
+    CU_ASSERT_DOUBLE_EQUAL(conv_winograd_worst_error(2, 64), 72 * u / (1 - 72 * u) * 64 * 64, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(conv_winograd_worst_error(4, 1), 19 * u / (1 - 19 * u) * 48 * 48, 1e-9);
+    for (unsigned i = 0; i < test_rounds(20); i++) {
+        const struct conv_problem p = random_shape();
+        const size_t m = rng_below(2) ? 2 : 4, n_in = p.c * p.h * p.w, n_filter = conv_reduction(&p);
+        float *in = calloc(n_in + n_filter, sizeof *in), *filter = in + n_in;
+        double *bound = calloc(conv_windows(&p), sizeof *bound), most = 0;
+
+        CU_ASSERT_FATAL(in && bound);
+        for (size_t j = 0; j < n_in + n_filter; j++)
+            in[j] = rng_below(2) ? 1.0f : -1.0f;
+        conv_winograd_error_bounds(m, &p, in, filter, bound);
+        for (size_t j = 0; j < conv_windows(&p); j++)
+            most = fmax(most, bound[j]);
+        CU_ASSERT(most <= conv_winograd_worst_error(m, p.c) * (1 + 1e-12));
+        free(bound);
+        free(in);
+    }
+}
+
+/* The error decides between F(4x4), F(2x2) and none. */
+static void choices_keep_the_error(void)
+{
+    const struct csa_caches caches = { .l1_bytes = 32768, .l2_bytes = 1 << 20, .l3_bytes = 1 << 25, .line_bytes = 64 };
+    const struct conv_problem p = { 1, 64, 56, 56, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 56 };
+    const double of[] = { [2] = conv_winograd_worst_error(2, 64), [4] = conv_winograd_worst_error(4, 64) };
+    struct conv_winograd_options o = { .most_error = of[4] };
+    struct conv_plan plan;
+
+    CU_ASSERT(conv_winograd_pays(&p, &caches, &o));
+    CU_ASSERT(conv_plan_winograd_tuned(&plan, &p, &caches, &o) == 0 && plan.winograd.kernel->m == 4);
+    o.most_error = of[4] * 0.999;
+    CU_ASSERT(conv_winograd_pays(&p, &caches, &o));
+    CU_ASSERT(conv_plan_winograd_tuned(&plan, &p, &caches, &o) == 0 && plan.winograd.kernel->m == 2);
+    o.most_error = of[2] * 0.999;
+    CU_ASSERT(!conv_winograd_pays(&p, &caches, &o));
+}
+
 static void other_shapes_are_refused_in_a_line(void)
 {
     static const struct conv_problem same = { .n = 1,
@@ -291,6 +357,29 @@ static void check_library(const struct sconv_machine *m, const struct conv_probl
     free(bias);
 }
 
+static int machine_where(const char *word, struct sconv_machine **m, char why[256])
+{
+    int err;
+
+    setenv("SCONV_WINOGRAD", word, 1);
+    err = sconv_machine_create(m, "sim/machines/clx4208.cfg", why, 256);
+    unsetenv("SCONV_WINOGRAD");
+    return err;
+}
+
+static void other_words_are_refused(void)
+{
+    static const char *const words[] = { "perhaps",    "error<=",    "error<=0",  "error<=-1",
+                                         "error<=nan", "error<=inf", "error<=1x", "error<1" };
+    struct sconv_machine *m;
+    char why[256], want[64];
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        snprintf(want, sizeof want, "SCONV_WINOGRAD is '%s'", words[i]);
+        CU_ASSERT(machine_where(words[i], &m, why) == -EINVAL && strstr(why, want));
+    }
+}
+
 static void the_library_takes_winograd_where_asked(void)
 {
     struct conv_problem p = { .n = 2,
@@ -314,25 +403,27 @@ static void the_library_takes_winograd_where_asked(void)
 
     CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     CU_ASSERT_FATAL(kcheck_init(&k, &p, false) == 0);
-    setenv("SCONV_WINOGRAD", "perhaps", 1);
-    CU_ASSERT(sconv_machine_create(&m, "sim/machines/clx4208.cfg", why, sizeof why) == -EINVAL &&
-              strstr(why, "SCONV_WINOGRAD is 'perhaps'"));
-    setenv("SCONV_WINOGRAD", "yes", 1);
-    CU_ASSERT_FATAL(sconv_machine_create(&m, "sim/machines/clx4208.cfg", why, sizeof why) == 0);
-    unsetenv("SCONV_WINOGRAD");
+    CU_ASSERT_FATAL(machine_where("yes", &m, why) == 0);
     for (unsigned threads = 1; threads <= 5; threads++)
         check_library(m, &p, &k, threads);
+    sconv_machine_free(m);
+    CU_ASSERT_FATAL(machine_where("error<=1e3", &m, why) == 0);
+    check_library(m, &p, &k, 1);
     sconv_machine_free(m);
     kcheck_release(&k);
 }
 
 static const struct test_case cases[] = {
     { "Winograd equals plain loops within its bound", winograd_equals_naive },
+    { "many small shapes equal plain loops within the bound", many_small_shapes_equal_naive },
     { "Winograd computes every point once", winograd_visits_every_point_once },
     { "replayed accesses lie in their tensors", replayed_accesses_lie_in_their_tensors },
     { "norms are those worked out by hand", norms_are_those_worked_out_by_hand },
+    { "worst errors enclose the bounds", worst_errors_enclose_bounds },
+    { "choices keep the error", choices_keep_the_error },
     { "other shapes are refused in a line", other_shapes_are_refused_in_a_line },
     { "chosen plans run", choices_run },
+    { "other words for Winograd are refused", other_words_are_refused },
     { "the library takes Winograd where asked", the_library_takes_winograd_where_asked },
     { NULL, NULL },
 };
