@@ -34,6 +34,12 @@ static size_t step_macs(const struct conv_ukr *u, const struct sim_issue *issue,
     return s->n_win / u->n_win * u->step_fmas(u->n_win, s->n_f) + (left ? u->step_fmas(left, s->n_f) : 0);
 }
 
+/* OpenBLAS's kernels multiply sums by a factor, and add outputs: a multiply-add for each vector. */
+static size_t update_macs(const struct conv_ukr *u, const struct sim_issue *issue, const struct conv_step *s)
+{
+    return u->splits_edges && fits_machine(u, issue) ? ceil_div(s->n_win, issue->mac_columns) * s->n_f : 0;
+}
+
 /* Multiply-add instructions of one call. */
 uint64_t exp_replay_mac_instructions(const struct exp_replay_plan *r, const struct conv_step *s)
 {
@@ -47,7 +53,8 @@ uint64_t exp_replay_mac_instructions(const struct exp_replay_plan *r, const stru
         return (uint64_t)work_of_product(r, s).macs;
     if (s->kind != CONV_STEP_UKR || !issue->mac_rows || !issue->mac_columns)
         return 0;
-    return (uint64_t)conv_step_live_k(s, plan->problem.r) * step_macs(plan->ukr, issue, s);
+    return (uint64_t)conv_step_live_k(s, plan->problem.r) * step_macs(plan->ukr, issue, s) +
+           update_macs(plan->ukr, issue, s);
 }
 
 /* Inner loops of a micro-kernel step: one per register tile. */
