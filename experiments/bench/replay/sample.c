@@ -13,8 +13,8 @@
 #include "experiments/bench/replay/sample_lines.h"
 
 enum { TAGS = SIM_USUAL_TAGS };
-/* Drawn in the first run: of all, and at least of each stratum; the second of strata that are a unit's share or less. */
-enum { USUAL_UNITS = 24, LEAST_UNITS = 3, FEWEST_UNITS = 2 };
+/* Drawn in the first run: of all, as a share of uneven units (packs_from_memory), and at least of each stratum; the second of strata that are a unit's share or less. */
+enum { USUAL_UNITS = 24, UNEVEN_UNITS = 72, LEAST_UNITS = 3, FEWEST_UNITS = 2 };
 
 /* A unit has this part of a stream, within bounds. A tenth of a multiply-add's accesses is the usual number. */
 static const double unit_part = 1.0 / 800, accesses_of_mac = 0.1, least_unit = 40000, longest_unit = 150000;
@@ -355,13 +355,22 @@ static int run(struct sampler *x, bool is_listing)
     return conv_nest_run(x->r->plan, &x->base);
 }
 
-static void first_wishes(const struct exp_pieces *p, bool draws_all, size_t *wanted)
+/* Tells whether the lowered input is larger than the caches: packing waits for memory, here more, there less. */
+static bool packs_from_memory(const struct sampler *x)
 {
+    return x->r->plan->layout.bytes[CONV_IM2COL] >> x->lines.line_shift > lines_of(x, SIM_MAX_LEVELS);
+}
+
+static void first_wishes(const struct sampler *x, size_t *wanted)
+{
+    const struct exp_pieces *p = &x->pieces;
+    const double units[] = { USUAL_UNITS, packs_from_memory(x) ? UNEVEN_UNITS : USUAL_UNITS };
+
     for (size_t i = 0; i < p->n_strata; i++) {
         const double share = (double)p->stratum[i].accesses / (double)p->accesses;
-        const size_t n = (size_t)(USUAL_UNITS * share + 1);
+        const size_t n = (size_t)(units[p->stratum[i].packs] * share + 1);
 
-        wanted[i] = draws_all ? p->stratum[i].n_units : n >= LEAST_UNITS ? n : n > 1 ? LEAST_UNITS : FEWEST_UNITS;
+        wanted[i] = x->s->draws_all ? p->stratum[i].n_units : n >= LEAST_UNITS ? n : n > 1 ? LEAST_UNITS : FEWEST_UNITS;
     }
 }
 
@@ -423,7 +432,7 @@ static int simulate_all(struct sampler *x, size_t *wanted)
 /* Draws the first run's units. Returns the share of the accesses that will be simulated. */
 static double draw_first(struct sampler *x, size_t *wanted)
 {
-    first_wishes(&x->pieces, x->s->draws_all, wanted);
+    first_wishes(x, wanted);
     return (double)exp_pieces_draw(&x->pieces, wanted) / (double)x->pieces.accesses;
 }
 

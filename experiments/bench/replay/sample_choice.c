@@ -118,7 +118,7 @@ static double next_random(struct exp_pieces *p)
 }
 
 /* Adds a unit to the stratum of its set of classes. */
-static void add_unit(struct exp_pieces *p, size_t unit, uint64_t hash, uint64_t accesses)
+static void add_unit(struct exp_pieces *p, size_t unit, uint64_t hash, uint64_t accesses, bool packs)
 {
     size_t i = 0;
 
@@ -129,12 +129,14 @@ static void add_unit(struct exp_pieces *p, size_t unit, uint64_t hash, uint64_t 
     p->stratum_of[unit] = (uint32_t)i;
     p->stratum[i].n_units++;
     p->stratum[i].accesses += accesses;
+    p->stratum[i].packs |= packs;
 }
 
 static void make_strata(struct exp_pieces *p)
 {
     uint32_t *last = exp_new(p->n_classes, sizeof *last); /* unit + 1 */
     uint64_t hash = 0, accesses = 0;
+    bool packs = false;
 
     p->stratum_of = exp_new(p->n_units, sizeof *p->stratum_of);
     for (size_t i = 0; i < p->n; i++) {
@@ -143,9 +145,11 @@ static void make_strata(struct exp_pieces *p)
         hash += last[x->class] != x->unit + 1 ? mix(x->class + 1) : 0;
         last[x->class] = x->unit + 1;
         accesses += x->accesses;
+        packs |= p->class[x->class].kind != CONV_STEP_UKR && !exp_piece_is_long(&p->class[x->class]);
         if (i + 1 == p->n || p->piece[i + 1].unit != x->unit) {
-            add_unit(p, x->unit, hash, accesses);
+            add_unit(p, x->unit, hash, accesses, packs);
             hash = accesses = 0;
+            packs = false;
         }
     }
     free(last);

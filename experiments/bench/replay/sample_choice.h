@@ -39,6 +39,7 @@ struct exp_stratum {
     uint64_t hash; /* of the set */
     size_t n_units, n_drawn;
     uint64_t accesses;
+    bool packs; /* a unit has packing steps */
 };
 
 struct exp_pieces {

@@ -13,8 +13,9 @@ enum { TAGS = SIM_USUAL_TAGS, CELL_COUNTS = sizeof(struct sim_cell) / sizeof(uin
 
 /*
  * What validation found about each quantity: make validate SAMPLE=1% with NESTS=400, seeds 11 and 12, and with
- * MACHINES=zen3. Other seeds and machines judge the intervals. Since steps are skipped by form, lines by demand, lines into
- * L2 and TLB misses have wider intervals, after four layers of ResNet-18 and VGG-16.
+ * MACHINES=zen3. After the first level was kept while steps are skipped: lines by demand, lines into and behind L2, L2 load
+ * misses of caches alone, Eq. 6 and TLB misses by MODEL=resnet18,squeezenet,googlenet with
+ * MACHINES=zen3,spr,gnr,clx4208-real and SEED=101. Other seeds judge the intervals.
  *
  * wanted  the wanted interval in units of the target; 0: as wide as the units make it
  * bias    with the interval by chance, the half width over the count that holds 95 % of the exact counts: of SConv and of
@@ -31,17 +32,17 @@ static const struct quality {
 } quality[EXP_N_SAMPLED] = {
     [EXP_SAMPLED_CYCLES] = { 1, { 0.0078, 0.0135 }, { 0, 0 }, 0, 0.05, true },
     [EXP_SAMPLED_L1_LINES] = { 1, { 0.0055, 0.0015 }, { 0.0015, 0.0005 }, 0, 0.1 },
-    [EXP_SAMPLED_DEMAND] = { 3, { 0.03, 0.006 }, { 0.0015, 0.0005 }, 0, 0.1 },
+    [EXP_SAMPLED_DEMAND] = { 3, { 0.0145, 0.006 }, { 0.0015, 0.0005 }, 0, 0.1 },
     [EXP_SAMPLED_L1_MISSES] = { 5, { 0.0105, 0.011 }, { 0.0013, 0.001 }, 0, 0.1 },
-    [EXP_SAMPLED_L2_LINES] = { 0, { 0.05, 0.04 }, { 0.03, 0.04 }, 0, 0.5 },
-    [EXP_SAMPLED_L2_MISSES] = { 0, { 0.075, 0.005 }, { 0.017, 0.06 }, 0.003, 0.5 },
+    [EXP_SAMPLED_L2_LINES] = { 0, { 0.035, 0.04 }, { 0.02, 0.04 }, 0, 0.5 },
+    [EXP_SAMPLED_L2_MISSES] = { 0, { 0.075, 0.005 }, { 0.03, 0.06 }, 0.003, 0.5 },
     [EXP_SAMPLED_L3_MISSES] = { 0, { 0.15, 0.053 }, { 0.002, 0.002 }, 0.001, 0.5 },
     [EXP_SAMPLED_MEMORY_READ] = { 0, { 0.0038, 0.008 }, { 0.0002, 0.0002 }, 0, 0 },
     [EXP_SAMPLED_MEMORY_WRITTEN] = { 0, { 0.03, 0.045 }, { 0.02, 0.02 }, 0.0003, 0 },
-    [EXP_SAMPLED_DTLB_MISSES] = { 0, { 0.012, 0.005 }, { 0, 0 }, 0, 0 },
+    [EXP_SAMPLED_DTLB_MISSES] = { 0, { 0.007, 0.005 }, { 0, 0 }, 0, 0 },
     [EXP_SAMPLED_L1_BORDER] = { 0, { 0.0103, 0.0018 }, { 0.0025, 0.001 }, 0, 0.1 },
-    [EXP_SAMPLED_L2_BORDER] = { 0, { 0.05, 0.02 }, { 0.043, 0.022 }, 0, 0.5 },
-    [EXP_SAMPLED_EQ6] = { 0, { 0.043, 0.0233 }, { 0.0014, 0.01 }, 0.001, 0.5, true },
+    [EXP_SAMPLED_L2_BORDER] = { 0, { 0.027, 0.01 }, { 0.043, 0.022 }, 0, 0.5 },
+    [EXP_SAMPLED_EQ6] = { 0, { 0.043, 0.0233 }, { 0.004, 0.01 }, 0.001, 0.5, true },
 };
 
 /* Accesses of the streams that set the biases. */
@@ -49,6 +50,9 @@ static const double usual_accesses = 2e7;
 
 /* Events on the edges of the drawn pieces. */
 static const double few_events = 8;
+
+/* An interval is left as it is up to this part of the wanted width: a second run costs as much as the first. */
+static const double nearly = 1.25;
 
 /* Intervals of rare events are wanted as for this share of the loads. */
 static const double rare = 1e-4;
@@ -135,6 +139,7 @@ void exp_sample_drawn_add(struct exp_sample_drawn *d, const struct exp_piece *pi
     struct sim_cell sum = { 0 };
     double of[EXP_N_SAMPLED];
 
+    d->n_levels = m->n_levels;
     add_difference(&s->counts, before, after, sizeof s->counts);
     sim_cycles_add(&s->cycles, cycles);
     for (size_t t = 0; t < TAGS; t++)
@@ -192,22 +197,61 @@ static double part_of_variance(const struct exp_sample_drawn *d, const struct ex
     return n > 1 ? (1 - n / (double)s->n_units) * n / (n - 1) : 0;
 }
 
-/* Sets residual[last cluster of a unit]: the unit's count less the count expected of its accesses, scaled to the whole. */
-static void find_residuals(const struct exp_sample_drawn *d, size_t view, size_t quantity, double *residual)
+static unsigned phase_of(const struct exp_sample_drawn *d, const struct exp_sample_cluster *c)
 {
-    double *rate = exp_new(d->pieces->n_groups, sizeof *rate);
-    double unit = 0;
+    return conv_step_phase(d->pieces->class[d->pieces->group[c->group].class].kind);
+}
 
-    for (size_t i = 0; i < d->n_clusters; i++)
-        rate[d->cluster[i].group] += d->cluster[i].of[view][quantity] / d->accesses[d->cluster[i].group];
+/* Sets the cycles of waiting for a line from memory, by phase. */
+static void find_waits(const struct exp_sample_drawn *d, size_t view, double wait[CONV_N_PHASES])
+{
+    double lines[CONV_N_PHASES] = { 0 };
+
+    memset(wait, 0, CONV_N_PHASES * sizeof *wait);
     for (size_t i = 0; i < d->n_clusters; i++) {
         const struct exp_sample_cluster *c = &d->cluster[i];
 
-        unit += (c->of[view][quantity] - rate[c->group] * c->accesses) * factor_of(d, c->group);
+        lines[phase_of(d, c)] += factor_of(d, c->group) * c->of[view][EXP_SAMPLED_MEMORY_READ];
+        wait[phase_of(d, c)] += factor_of(d, c->group) * c->sum[view].cycles.waiting[d->n_levels];
+    }
+    for (size_t p = 0; p < CONV_N_PHASES; p++)
+        wait[p] = lines[p] > 0 ? wait[p] / lines[p] : 0;
+}
+
+/*
+ * Returns the cycles of a cluster that wait for memory, as far as the number of lines from memory decides: the number is
+ * known. The clock takes a long step as a whole, with known lines.
+ */
+static double known_wait(const struct exp_sample_drawn *d, size_t view, const struct exp_sample_cluster *c,
+                         const double wait[CONV_N_PHASES])
+{
+    if (exp_piece_is_long(&d->pieces->class[d->pieces->group[c->group].class]))
+        return c->sum[view].cycles.waiting[d->n_levels];
+    return wait[phase_of(d, c)] * c->of[view][EXP_SAMPLED_MEMORY_READ];
+}
+
+/* Sets residual[last cluster of a unit]: the unit's count less the count expected of its accesses, scaled to the whole. */
+static void find_residuals(const struct exp_sample_drawn *d, size_t view, size_t quantity, double *residual)
+{
+    double *rate = exp_new(d->pieces->n_groups, sizeof *rate), *count = exp_new(d->n_clusters + 1, sizeof *count);
+    double wait[CONV_N_PHASES], unit = 0;
+
+    find_waits(d, view, wait);
+    for (size_t i = 0; i < d->n_clusters; i++) {
+        const struct exp_sample_cluster *c = &d->cluster[i];
+
+        count[i] = c->of[view][quantity] - (quantity == EXP_SAMPLED_CYCLES ? known_wait(d, view, c, wait) : 0);
+        rate[c->group] += count[i] / d->accesses[c->group];
+    }
+    for (size_t i = 0; i < d->n_clusters; i++) {
+        const struct exp_sample_cluster *c = &d->cluster[i];
+
+        unit += (count[i] - rate[c->group] * c->accesses) * factor_of(d, c->group);
         residual[i] = unit;
         unit = ends_unit(d, i) ? 0 : unit;
     }
     free(rate);
+    free(count);
 }
 
 /*
@@ -360,8 +404,7 @@ static void estimate_cycles(const struct exp_sample_drawn *d, size_t view, const
         const size_t class = d->pieces->group[d->cluster[i].group].class;
 
         if (d->longs[class].n_steps == 0)
-            add_cycles(&to->cycles[conv_step_phase(d->pieces->class[class].kind)], &d->cluster[i].sum[view].cycles,
-                       weight[i]);
+            add_cycles(&to->cycles[phase_of(d, &d->cluster[i])], &d->cluster[i].sum[view].cycles, weight[i]);
     }
     for (unsigned p = 0; p < CONV_N_PHASES; p++)
         to->cycles[p].waiting[to->machine->n_levels] *= memory_factor(&to->stats, counted, p);
@@ -408,8 +451,7 @@ static void estimate_counts(const struct exp_sample_drawn *d, size_t view, const
 
     for (size_t i = 0; i < d->n_clusters; i++) {
         const struct exp_sample_counts *c = &d->cluster[i].sum[view].counts;
-        const size_t class = d->pieces->group[d->cluster[i].group].class;
-        const unsigned phase = conv_step_phase(d->pieces->class[class].kind);
+        const unsigned phase = phase_of(d, &d->cluster[i]);
 
         for (size_t t = 0; t < TAGS; t++)
             add_scaled(sum + (t * SIM_MAX_PHASES + phase) * CELL_COUNTS, &c->cell[t], sizeof c->cell[t], weight[i]);
@@ -554,7 +596,7 @@ bool exp_sample_want(const struct exp_sample_drawn *d, size_t view, const struct
         if (is_counted(q) || !(width > 0))
             continue;
         find_variances(d, view, q, &x, variance);
-        if (half_width(d->pieces, variance) > width)
+        if (half_width(d->pieces, variance) > nearly * width)
             grew |= allocate(d->pieces, variance, width, wanted);
     }
     control_release(&x);

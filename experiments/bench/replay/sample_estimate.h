@@ -33,7 +33,7 @@ struct exp_sample_long {
 
 struct exp_sample_drawn {
     const struct exp_pieces *pieces;
-    size_t n_views;
+    size_t n_views, n_levels;           /* n_levels: of the machine */
     bool is_sconv;                      /* the plan is SConv's */
     double *accesses;                   /* [groups] */
     struct exp_sample_cluster *cluster; /* the clusters of a unit are neighbours */
