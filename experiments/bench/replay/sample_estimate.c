@@ -32,7 +32,7 @@ static const struct quality {
 } quality[EXP_N_SAMPLED] = {
     [EXP_SAMPLED_CYCLES] = { 1, { 0.0078, 0.0135 }, { 0, 0 }, 0, 0.05, true },
     [EXP_SAMPLED_L1_LINES] = { 1, { 0.0055, 0.0015 }, { 0.0015, 0.0005 }, 0, 0.1 },
-    [EXP_SAMPLED_DEMAND] = { 3, { 0.0145, 0.006 }, { 0.0015, 0.0005 }, 0, 0.1 },
+    [EXP_SAMPLED_DEMAND] = { 3, { 0.018, 0.006 }, { 0.0015, 0.0005 }, 0, 0.1 },
     [EXP_SAMPLED_L1_MISSES] = { 5, { 0.0105, 0.011 }, { 0.0013, 0.001 }, 0, 0.1 },
     [EXP_SAMPLED_L2_LINES] = { 0, { 0.035, 0.04 }, { 0.02, 0.04 }, 0, 0.5 },
     [EXP_SAMPLED_L2_MISSES] = { 0, { 0.075, 0.005 }, { 0.03, 0.06 }, 0.003, 0.5 },
