@@ -344,14 +344,15 @@ static struct decision decide(const struct conv_problem *p, const struct conv_uk
  * A call of a micro-kernel costs, beside its steps, 230 to 300 cycles, by least squares over the times of two CPUs,
  * with two ports, before calls came in runs (struct conv_run). In a run whose tensors are in L1, a call costs 65 to 80
  * slots of AVX-512's tiles and 20 to 120 of AVX2's, outputs included, by the times of 8 to 32 steps. The cost decides
- * between direct kernels and SConv only, whose groups are too small for runs; planes of layers without groups are not.
+ * between direct kernels and SConv only, whose groups are too small for runs; planes of layers without groups are not,
+ * nor are groups that calls of several panels (AVX2) read in place, from two panels' steps on.
  */
 enum { CALL_SLOTS = 500, RUN_CALL_SLOTS = 80, RUN_TILES = 8 };
 
 static double call_slots(const struct conv_problem *p, const struct decision *d)
 {
-    bool has_runs =
-        conv_is_pointwise(p) && p->groups == 1 && conv_windows(p) >= d->ukr->n_win && d->tiling.k2 >= RUN_TILES;
+    bool is_large = p->groups == 1 || (has_panels(d->ukr) && conv_reduction(p) >= 2 * d->ukr->f_panel);
+    bool has_runs = conv_is_pointwise(p) && is_large && conv_windows(p) >= d->ukr->n_win && d->tiling.k2 >= RUN_TILES;
 
     return (double)d->tiling.in_tiles * (double)d->tiling.f_tiles * (has_runs ? RUN_CALL_SLOTS : CALL_SLOTS);
 }

@@ -218,8 +218,11 @@ static void few_channels_per_group_are_convolved_directly(void)
     struct conv_problem depthwise = grouped(1, 32, 112, 3, 1), strided = grouped(1, 96, 112, 3, 2),
                         large = grouped(1, 480, 14, 5, 1), small = grouped(1, 576, 14, 3, 2),
                         few = grouped(4, 32, 56, 3, 1), many = grouped(32, 32, 7, 3, 1), wide = grouped(1, 8, 56, 3, 3),
-                        ordinary = layer(3, 224, 64, 3, 1);
+                        ordinary = layer(3, 224, 64, 3, 1), pointwise = grouped(12, 4, 56, 1, 1),
+                        fewer = grouped(11, 4, 56, 1, 1);
 
+    CU_ASSERT_STRING_EQUAL(chosen(&pointwise, CPU_ISA_AVX2), "f32_16x24__avx2");
+    CU_ASSERT_STRING_EQUAL(chosen(&fewer, CPU_ISA_AVX2), "f32_pointwise_12x8__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&depthwise, CPU_ISA_AVX512), "f32_direct_8x16__avx512");
     CU_ASSERT_STRING_EQUAL(chosen(&depthwise, CPU_ISA_AVX2), "f32_direct_8x8__avx2");
     CU_ASSERT_STRING_EQUAL(chosen(&depthwise, CPU_ISA_NONE), "f32_direct_8x1__ref");
