@@ -23,8 +23,8 @@
  *   algorithm      a direct kernel (kernels/ukr/direct.h), not SConv, where the direct kernel takes over a sixteenth
  *                  fewer issue slots: depthwise, grouped with few channels, planes of one output ("dot"). Slots are
  *                  multiply-adds or loads, calls of micro-kernels (about 500 slots each, 80 where a pointwise layer
- *                  without groups fills runs), packing or transposing; all edges included. The bytes that are read
- *                  again must fit into half of L1
+ *                  without groups, or with AVX2 of large groups, fills runs), packing or transposing; all edges
+ *                  included. The bytes that are read again must fit into half of L1
  *
  *   tiles          deep channels (csa_analyse_deep, csa_analyse_in_place, csa_analyse_in_l1), then K2, K3 and the
  *                  schedule by the paper's equations. In L1: where windows in place are read again, for each panel of a
