@@ -95,9 +95,24 @@ static void check_prefetches(const struct conv_ukr *u)
     }
 }
 
+enum { PANEL_BYTES = 24 * 24 * 4 };
+
+struct filters_ahead {
+    uint64_t filters;
+    size_t n_wrong;
+};
+
+static void find_wrong_panels(void *ctx, const struct sim_access *a)
+{
+    struct filters_ahead *f = ctx;
+    const uint64_t panel = (a->addr - f->filters) / PANEL_BYTES;
+
+    f->n_wrong += a->kind == SIM_PREFETCH && a->tag == CONV_PACKED_FILTER && panel != 2 && panel != 3;
+}
+
 /*
  * Input stationary, 2 tiles of windows and 4 of filters in one set: of the first pass's 4 calls, two ask for the filter
- * tile after the next, a line for each of their 24 steps.
+ * tile after the next, the third and the fourth, a line for each of their 24 steps.
  */
 static void check_filters_ahead(const struct conv_ukr *u)
 {
@@ -112,12 +127,20 @@ static void check_filters_ahead(const struct conv_ukr *u)
                                   .in_tiles = 2,
                                   .f_tiles = 4 };
     struct conv_problem p = { IMAGES(1, 24, 2, 16), FILTERS(96, 1, 1), UNIT_STEPS, .groups = 1 };
+    struct filters_ahead f = { 0 };
+    struct sim_expander expander;
+    struct conv_replay r;
     struct conv_plan plan;
     char why[128];
 
     CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
     CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, &p, u, &t, &options) == 0);
     CU_ASSERT(tally_of(&plan).n[CONV_PACKED_FILTER][CONV_PHASE_UKR][SIM_PREFETCH] == 2 * 24);
+    sim_expander_init(&expander, find_wrong_panels, &f);
+    conv_replay_init(&r, &plan, &expander.sink);
+    f.filters = r.bind.addr[CONV_PACKED_FILTER];
+    CU_ASSERT_FATAL(conv_nest_run(&plan, &r.base) == 0);
+    CU_ASSERT_EQUAL(f.n_wrong, 0);
 }
 
 /* The tile in one panel of filters, or in four: each line is asked for once. */
