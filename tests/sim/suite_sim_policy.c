@@ -1,4 +1,5 @@
 /* Replacement policies of the full engine, worked by hand. Every test runs the naive model as well. */
+#include "tests/rng.h"
 #include "tests/sim/sim_pair.h"
 
 /* Loads the lines named by letters, all in set `set` of n_sets; each must hit (h) or miss (m) as said. */
@@ -86,6 +87,19 @@ static void policies_do_what_was_worked_by_hand(void)
     }
 }
 
+/* Trees of many ways have more bits than a word. */
+static void large_trees_are_those_of_the_naive_model(void)
+{
+    struct sim_machine m = { .n_levels = 1, .level = { level("tree-plru", 2, 128) } };
+    struct pair p = build(&m);
+    size_t n_missed = 0;
+
+    for (unsigned i = 0; i < 20000; i++)
+        n_missed += misses(&p, rng_below(320));
+    test_check(n_missed > 320 && n_missed < 10000, "%zu misses", n_missed);
+    release(&p);
+}
+
 /* Fills 1 to 31 come in at 3, the last 30 fills into way 0; fill 32 at 2, so fill 33 takes way 1. */
 static void every_32nd_fill_of_brrip_stays_longer(void)
 {
@@ -122,6 +136,7 @@ static void drrip_follows_the_better_side(void)
 
 static const struct test_case cases[] = {
     { "policies do what was worked by hand", policies_do_what_was_worked_by_hand },
+    { "large trees are those of the naive model", large_trees_are_those_of_the_naive_model },
     { "every 32nd fill of brrip stays longer", every_32nd_fill_of_brrip_stays_longer },
     { "drrip follows the better side", drrip_follows_the_better_side },
     { NULL, NULL },
