@@ -41,7 +41,7 @@ test-core: ### Build and run the suites of sim and kernels alone (a minute)
 test test-core: deps
 	$(if $(SAN)$(is_core),$(Q).ci/deps $(if $(is_core),clang,tests))
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) $(test_programs) $(test_libraries)
-	$(if $(call suite_needs_guest,$(SUITE)),$(Q). .ci/signals; waited $(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2)
+	$(if $(is_core),,$(if $(call suite_needs_guest,$(SUITE)),$(Q). .ci/signals; waited $(MAKE) --no-print-directory $(guest_of_tests) || echo "tests of observed streams are skipped: there is no guest to observe" >&2))
 	$(Q)$(if $(SUITE),$(tests_command) --suite "$$SUITE"$(suite_arguments),$(call run_jobs,$(if $(is_core),,$(scripts)) $(call suite_jobs,,$(if $(is_core),$(core_suites),$(suites)),$(tests_command))))
 
 check: test
