@@ -81,7 +81,7 @@ mutant "followers see instructions as loads" sim/full/engine_full_relay_tmpl.h \
 mutant "a first level that an inclusive one looks into is shared" sim/full/engine_full_relay.c \
     's/m->level\[k\]\.inclusion == SIM_INCLUSIVE/m->level[k].inclusion > SIM_EXCLUSIVE/' sim_random
 mutant "first levels are shared whatever the TLBs" sim/full/engine_full_relay.c 's/a->n_tlbs == b->n_tlbs && //; s/!= b->tlb\[i\]\.n_entries/!= a->tlb[i].n_entries/' sim_random
-mutant "of several clocks one sees each step" experiments/bench/replay/replay.c 's/i < r->n_clocks/i < 1/' tests/experiments/sweep.sh
+mutant "of several clocks one sees each step" experiments/bench/replay/replay.c 's/i < b->r->n_clocks/i < 1/' tests/experiments/sweep.sh
 mutant "a burst with one single access has only such" sim/engine/bursts_tmpl.h 's/n_lone == n && /n_lone \&\& /' sim_random
 mutant "a stream follows into a block whatever line it came to" sim/prefetch/prefetch_stream.h \
     's/ && s->entry\[i\]\.last == last//' sim_full sim_random

@@ -2,7 +2,6 @@
 #ifndef KERNELS_BACKEND_H
 #define KERNELS_BACKEND_H
 
-#include "kernels/blas/product.h"
 #include "kernels/nest/nest.h"
 #include "kernels/plan/plan.h"
 #include "kernels/backend/stack.h"
@@ -23,10 +22,9 @@ struct conv_replay {
     const struct conv_plan *plan;
     struct conv_binding bind;
     struct sim_sink *sink;
-    struct conv_work_meter meter;           /* with a stack: the steps' accesses go through the meter, */
-    struct conv_stack_emitter stack;        /* and the stack's accesses follow each step */
-    double work[CONV_N_WORKS];              /* likewise: the last step's */
-    const struct conv_product_watch *watch; /* receives the work of small products; NULL: nobody */
+    struct conv_work_meter meter;    /* with a stack: the steps' accesses go through the meter, */
+    struct conv_stack_emitter stack; /* and the stack's accesses follow each step */
+    double work[CONV_N_WORKS];       /* likewise: the last step's */
 };
 
 void conv_replay_init(struct conv_replay *r, const struct conv_plan *plan, struct sim_sink *sink);

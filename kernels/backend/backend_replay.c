@@ -65,7 +65,7 @@ static void replay_product(const struct conv_replay *r, const struct conv_step *
 {
     const struct conv_product_args a = conv_resolve_product(r->plan, &r->bind, s);
 
-    conv_product_emit(&a, r->sink, r->watch);
+    conv_product_emit(&a, r->sink);
 }
 
 static void replay_winograd_in(const struct conv_replay *r, const struct conv_step *s)

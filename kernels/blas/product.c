@@ -155,6 +155,11 @@ static void emit_dots(const struct conv_product_args *a, const struct place *p, 
     emit_sums(a, p, sink);
 }
 
+static void emit_place(const struct conv_product_args *a, const struct place *p, void *sink)
+{
+    (p->is_dot ? emit_dots : emit_windows)(a, p, sink);
+}
+
 /* Copies the last windows: eight steps at a time are transposed; further steps go element by element. */
 static void emit_copies(const struct conv_product_args *a, size_t n_win, struct sim_sink *sink)
 {
@@ -181,6 +186,16 @@ static void emit_copies(const struct conv_product_args *a, size_t n_win, struct 
     }
 }
 
+void conv_product_emit(const struct conv_product_args *a, struct sim_sink *sink)
+{
+    const size_t copied = conv_product_copied(a->n_win, a->n_k) / a->n_k;
+
+    assert(a->n_win && a->n_f && a->n_k);
+    if (copied)
+        emit_copies(a, copied, sink);
+    visit_all(a, emit_place, sink);
+}
+
 /* ---- work ---- */
 
 static void add_work(const struct conv_product_args *a, const struct place *p, void *work)
@@ -196,59 +211,15 @@ static void add_work(const struct conv_product_args *a, const struct place *p, v
     w->serial_operations += OPERATIONS_OF_BLOCK + sums * (p->is_dot ? OPERATIONS_OF_SUM : OPERATIONS_OF_RESULT);
 }
 
-/* Returns the work of a call before the first loop. */
-static struct sim_work work_before(const struct conv_product_args *a)
+struct sim_work conv_product_work(const struct conv_product_args *a)
 {
+    const size_t copied = conv_product_copied(a->n_win, a->n_k);
     struct sim_work w = { .serial_operations = OPERATIONS_OF_CALL };
 
-    if (conv_product_copied(a->n_win, a->n_k)) {
+    visit_all(a, add_work, &w);
+    if (copied) {
         w.operations += (double)ceil_div(a->n_k, COPY_STEPS) * OPERATIONS_OF_COPY;
         w.serial_operations += OPERATIONS_OF_ALLOCATION;
     }
     return w;
-}
-
-struct sim_work conv_product_work(const struct conv_product_args *a)
-{
-    struct sim_work w = work_before(a);
-
-    visit_all(a, add_work, &w);
-    return w;
-}
-
-/* ---- a call ---- */
-
-struct emission {
-    struct sim_sink *sink;
-    const struct conv_product_watch *watch;
-    struct sim_work work; /* of the present part */
-};
-
-static void end_part(struct emission *e, double least)
-{
-    if (!e->watch || e->work.operations + e->work.serial_operations < least)
-        return;
-    e->watch->part(e->watch->ctx, &e->work);
-    e->work = (struct sim_work){ 0 };
-}
-
-static void emit_place(const struct conv_product_args *a, const struct place *p, void *emission)
-{
-    struct emission *e = emission;
-
-    (p->is_dot ? emit_dots : emit_windows)(a, p, e->sink);
-    add_work(a, p, &e->work);
-    end_part(e, e->watch ? e->watch->least : 0);
-}
-
-void conv_product_emit(const struct conv_product_args *a, struct sim_sink *sink, const struct conv_product_watch *watch)
-{
-    const size_t copied = conv_product_copied(a->n_win, a->n_k) / a->n_k;
-    struct emission e = { .sink = sink, .watch = watch, .work = work_before(a) };
-
-    assert(a->n_win && a->n_f && a->n_k);
-    if (copied)
-        emit_copies(a, copied, sink);
-    visit_all(a, emit_place, &e);
-    end_part(&e, 1);
 }

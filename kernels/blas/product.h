@@ -29,16 +29,7 @@ struct conv_product_args {
 /* Returns how many elements the kernel copies. */
 size_t conv_product_copied(size_t n_win, size_t n_k);
 
-/* Receives the work of parts of a call, each after the part's accesses. A part but the last has `least` operations or more. */
-struct conv_product_watch {
-    double least;
-    void (*part)(void *ctx, const struct sim_work *w);
-    void *ctx;
-};
-
-/* watch: NULL for nobody. */
-void conv_product_emit(const struct conv_product_args *a, struct sim_sink *sink,
-                       const struct conv_product_watch *watch);
+void conv_product_emit(const struct conv_product_args *a, struct sim_sink *sink);
 
 /* Returns the work of a call of cblas_sgemm. */
 struct sim_work conv_product_work(const struct conv_product_args *a);

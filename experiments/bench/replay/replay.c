@@ -19,27 +19,12 @@ struct stoppable {
     uint64_t mac_instructions;
 };
 
-static void step_clocks(void *ctx, unsigned phase, const struct sim_work *w)
-{
-    const struct exp_replay_plan *r = ctx;
-
-    for (size_t i = 0; i < r->n_clocks; i++)
-        sim_clock_step(&r->clock[i], phase, w);
-}
-
-/* The parts of a small product, a window of the core or more each, are steps of their own: only some of them miss. */
-static void take_part(void *replay_plan, const struct sim_work *part)
-{
-    const struct sim_work w = exp_replay_product_work(replay_plan, *part);
-
-    step_clocks(replay_plan, conv_step_phase(CONV_STEP_PRODUCT), &w);
-}
-
 static void take_time(const struct stoppable *b, const struct conv_step *s)
 {
     const struct sim_work w = exp_replay_work(b->r, s, b->replay.work);
 
-    step_clocks((void *)b->r, conv_step_phase(s->kind), &w);
+    for (size_t i = 0; i < b->r->n_clocks; i++)
+        sim_clock_step(&b->r->clock[i], conv_step_phase(s->kind), &w);
 }
 
 static int step_unless_stopped(struct conv_backend *self, const struct conv_step *s)
@@ -53,7 +38,7 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
     if (b->r->report && conv_step_computes(s))
         b->r->report(b->r->ctx, (double)s->n_k * (double)s->n_win * (double)s->n_f);
     err = b->replay.base.step(&b->replay.base, s);
-    if (!err && b->replay.watch && s->kind != CONV_STEP_PRODUCT)
+    if (!err && b->r->n_clocks && b->r->stack)
         take_time(b, s);
     return err;
 }
@@ -61,6 +46,14 @@ static int step_unless_stopped(struct conv_backend *self, const struct conv_step
 static bool has_stopped(const void *pool)
 {
     return pool && exp_pool_stopped(pool);
+}
+
+static void step_clocks(void *ctx, unsigned phase, const struct sim_work *w)
+{
+    const struct exp_replay_plan *r = ctx;
+
+    for (size_t i = 0; i < r->n_clocks; i++)
+        sim_clock_step(&r->clock[i], phase, w);
 }
 
 static int replay_outside(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions)
@@ -77,7 +70,6 @@ static int replay_outside(const struct exp_replay_plan *r, struct sim_sink *sink
 int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint64_t *mac_instructions)
 {
     struct stoppable b = { .base.step = step_unless_stopped, .r = r };
-    struct conv_product_watch watch = { .part = take_part, .ctx = (void *)r };
     struct conv_backend *to = &b.base;
     struct conv_fused fused;
     struct conv_share share;
@@ -90,10 +82,6 @@ int exp_replay_plan(const struct exp_replay_plan *r, struct sim_sink *sink, uint
     if (r->bind)
         b.replay.bind = *r->bind;
     conv_replay_set_stack(&b.replay, r->stack);
-    if (r->n_clocks && r->stack) {
-        watch.least = r->clock->machine->core.window;
-        b.replay.watch = &watch;
-    }
     if (r->after) {
         conv_fused_init(&fused, &b.base, r->plan, r->after, r->after_sink);
         conv_fused_gather(&fused);

@@ -165,9 +165,6 @@ uint64_t exp_replay_mac_instructions(const struct exp_replay_plan *r, const stru
 struct sim_work exp_replay_work(const struct exp_replay_plan *r, const struct conv_step *s,
                                 const double work[CONV_N_WORKS]);
 
-/* Returns the work of a small product, or of a part, in the machine's shape. */
-struct sim_work exp_replay_product_work(const struct exp_replay_plan *r, struct sim_work w);
-
 /* Returns the number of streams: one per case, or for a whole network one per algorithm. */
 size_t exp_replay_streams(const struct exp_experiment *e, enum exp_cache_state cache);
 

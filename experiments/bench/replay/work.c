@@ -3,20 +3,15 @@
 #include "kernels/backend/resolve.h"
 #include "kernels/shape/sizes.h"
 
-/* A multiply-add of 512 bits is several of a narrower machine's. */
-struct sim_work exp_replay_product_work(const struct exp_replay_plan *r, struct sim_work w)
-{
-    w.macs *= r->issue->mac_columns ? (double)ceil_div(16, r->issue->mac_columns) : 1;
-    return w;
-}
-
-/* The work does not depend on where the tensors are. */
+/* The work does not depend on where the tensors are. A multiply-add of 512 bits is several of a narrower machine's. */
 static struct sim_work work_of_product(const struct exp_replay_plan *r, const struct conv_step *s)
 {
     const struct conv_binding nowhere = { .addr = { 0 } };
     const struct conv_product_args a = conv_resolve_product(r->plan, &nowhere, s);
+    struct sim_work w = conv_product_work(&a);
 
-    return exp_replay_product_work(r, conv_product_work(&a));
+    w.macs *= r->issue->mac_columns ? (double)ceil_div(16, r->issue->mac_columns) : 1;
+    return w;
 }
 
 /* Tells whether the micro-kernel's vectors are as wide as the machine's multiply-adds. */
