@@ -17,7 +17,7 @@ uint64_t ctr_now_ns(void); /* since an arbitrary start; only differences mean an
  */
 uint64_t ctr_thread_ns(void);
 
-/* Returns the least time between two readings of a clock: every time by the clock has the reading in it. */
+/* Returns the least time between two readings of a clock. Every time by the clock contains a reading. */
 uint64_t ctr_reading_ns(uint64_t (*now_ns)(void));
 
 struct ctr_timer {
