@@ -68,6 +68,12 @@ static bool executes(enum cpu_isa isa)
         return false;
     }
 }
+
+static bool extends(enum cpu_extension extension)
+{
+    __builtin_cpu_init();
+    return extension == CPU_EXT_BF16 ? __builtin_cpu_supports("avx512bf16") : __builtin_cpu_supports("avx512vnni");
+}
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
 static bool executes(enum cpu_isa isa)
 {
@@ -80,6 +86,14 @@ static bool executes(enum cpu_isa isa)
 static bool executes(enum cpu_isa isa)
 {
     return isa == CPU_ISA_NONE;
+}
+#endif
+
+#if !defined(__x86_64__)
+static bool extends(enum cpu_extension extension)
+{
+    (void)extension;
+    return false;
 }
 #endif
 
@@ -114,6 +128,12 @@ bool sim_cpu_has(enum cpu_isa isa)
     if (text && limit == CPU_N_ISAS)
         limit = CPU_ISA_NONE;
     return isa <= limit && executes(isa);
+}
+
+bool sim_cpu_extends(enum cpu_extension extension)
+{
+    assert(extension < CPU_N_EXTENSIONS);
+    return extension == CPU_EXT_NONE || (sim_cpu_has(CPU_ISA_AVX512) && extends(extension));
 }
 
 int sim_cpu_check_limit(struct sim_why why)

@@ -21,6 +21,14 @@ enum cpu_isa {
     CPU_N_ISAS,
 };
 
+/* Instructions that some CPUs of an instruction set have beside the set: sums of products of narrow elements. */
+enum cpu_extension {
+    CPU_EXT_NONE,
+    CPU_EXT_BF16, /* AVX512_BF16: vdpbf16ps */
+    CPU_EXT_VNNI, /* AVX512_VNNI: vpdpbusd */
+    CPU_N_EXTENSIONS,
+};
+
 const char *sim_cpu_isa_name(enum cpu_isa isa);
 
 /*
@@ -40,6 +48,9 @@ bool sim_cpu_isa_includes(enum cpu_isa isa, enum cpu_isa other);
  * set.
  */
 bool sim_cpu_has(enum cpu_isa isa);
+
+/* As sim_cpu_has, for an extension of AVX-512; every CPU has CPU_EXT_NONE. */
+bool sim_cpu_extends(enum cpu_extension extension);
 
 /* Tells whether CONV_CPU names a limit. An unknown limit masks all sets. */
 bool sim_cpu_is_limited(void);
