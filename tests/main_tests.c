@@ -48,6 +48,7 @@
     X(aie) \
     X(clock) \
     X(kernels) \
+    X(types) \
     X(shapes) \
     X(csa) \
     X(tune) \

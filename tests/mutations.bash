@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 mutant "an index in a nest: filter panels without their taps" kernels/nest/nest_sconv.c \
-    's/f0 \* s->n_c \* s->taps;/f0 * s->n_c;/' nest sconv shapes exp_replay
+    's/f0 \* s->panel_filter;/f0 * s->n_c;/' nest sconv shapes exp_replay
 mutant "a bound in a nest: the last ragged tile is whole" kernels/nest/nest_sconv.c \
     's/min_size\(s->n_filters - step->f0, s->plan->ukr->n_f\)/s->plan->ukr->n_f/' nest
 mutant "padding: a row of taps too many is left out above" kernels/shape/problem.c \

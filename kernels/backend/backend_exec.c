@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "kernels/backend/resolve.h"
+#include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/winograd.h"
 
 static void exec_im2col(const struct conv_exec *e, const struct conv_step *s)
@@ -38,7 +39,7 @@ static void exec_pack_filters(const struct conv_exec *e, const struct conv_step 
 {
     const struct conv_pack_filters_args a = conv_resolve_pack_filters(e->plan, &e->bind, s);
 
-    conv_pack_filters(&a);
+    conv_kernels_of(e->plan->problem.type)->pack_filters(&a);
 }
 
 /* A call, and the targets of its pointers. */

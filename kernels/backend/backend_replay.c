@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "kernels/backend/resolve.h"
+#include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/winograd.h"
 
 static void replay_im2col(const struct conv_replay *r, const struct conv_step *s)
@@ -38,7 +39,7 @@ static void replay_pack_filters(const struct conv_replay *r, const struct conv_s
 {
     const struct conv_pack_filters_args a = conv_resolve_pack_filters(r->plan, &r->bind, s);
 
-    conv_pack_filters_emit(&a, r->sink);
+    conv_kernels_of(r->plan->problem.type)->pack_filters_emit(&a, r->sink);
 }
 
 static void replay_ukr(const struct conv_replay *r, const struct conv_step *s)

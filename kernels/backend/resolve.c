@@ -10,9 +10,9 @@
 enum { N_INPUT_LISTS = 4 };
 enum { LINE_BYTES = 64 }; /* bytes of a prefetch; where lines are longer, two prefetches may bring one line */
 
-static uint64_t element(const struct conv_binding *b, enum conv_tensor t, size_t index)
+static uint64_t element(const struct conv_plan *p, const struct conv_binding *b, enum conv_tensor t, size_t index)
 {
-    return b->addr[t] + index * sizeof(float);
+    return b->addr[t] + index * p->layout.element[t];
 }
 
 static uint64_t input_plane(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
@@ -20,7 +20,7 @@ static uint64_t input_plane(const struct conv_plan *p, const struct conv_binding
 {
     const struct conv_problem *q = &p->problem;
 
-    return element(b, CONV_INPUT, (s->image * q->c + s->group * p->group_channels + channel) * q->h * q->w);
+    return element(p, b, CONV_INPUT, (s->image * q->c + s->group * p->group_channels + channel) * q->h * q->w);
 }
 
 static uint64_t output_at(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s)
@@ -28,7 +28,7 @@ static uint64_t output_at(const struct conv_plan *p, const struct conv_binding *
     const struct conv_problem *q = &p->problem;
     size_t filter = s->image * q->k + s->group * p->group_filters + s->f0;
 
-    return element(b, CONV_OUTPUT, filter * conv_windows(q) + s->win0);
+    return element(p, b, CONV_OUTPUT, filter * conv_windows(q) + s->win0);
 }
 
 struct conv_im2col_args conv_resolve_im2col(const struct conv_plan *p, const struct conv_binding *b,
@@ -62,9 +62,9 @@ struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *
     return (struct conv_pack_windows_args){
         .p = &p->view,
         .tag = is_padded ? CONV_IM2COL : CONV_INPUT,
-        .in = is_padded ? element(b, CONV_IM2COL, channel * p->view.h * p->view.w) : input_plane(p, b, s, channel),
-        .panel = element(b, CONV_PACKED_INPUT, s->in_panel),
-        .panel_step = p->sconv.tiling.n_c * taps * panel,
+        .in = is_padded ? element(p, b, CONV_IM2COL, channel * p->view.h * p->view.w) : input_plane(p, b, s, channel),
+        .panel = element(p, b, CONV_PACKED_INPUT, s->in_panel),
+        .panel_step = p->sconv.depth * panel,
         .win0 = s->win0,
         .n_win = s->n_win,
         .n_c = s->n_k / taps,
@@ -75,8 +75,9 @@ struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *
 
 const struct conv_pack_windows *conv_resolve_packer(const struct conv_plan *p, const struct conv_pack_windows_args *a)
 {
-    return conv_pack_windows_suits(p->sconv.pack_windows, a->p, a->width) ? p->sconv.pack_windows
-                                                                          : conv_pack_windows_at(0);
+    return conv_pack_windows_suits(p->sconv.pack_windows, a->p, a->width)
+               ? p->sconv.pack_windows
+               : conv_kernels_of(a->p->type)->pack_windows[0];
 }
 
 struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p, const struct conv_binding *b,
@@ -89,7 +90,7 @@ struct conv_pack_matrix_args conv_resolve_pack_matrix(const struct conv_plan *p,
         .ukr = p->ukr,
         .tag = p->gemm.needs_im2col ? CONV_IM2COL : CONV_INPUT,
         .matrix = matrix + (s->k0 * ld + s->win0) * sizeof(float),
-        .panels = element(b, CONV_PACKED_INPUT, s->in_panel),
+        .panels = element(p, b, CONV_PACKED_INPUT, s->in_panel),
         .ld = ld,
         .n_win = s->n_win,
         .n_k = s->n_k,
@@ -104,14 +105,15 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
     size_t filter = s->group * p->group_filters + s->f0;
 
     return (struct conv_pack_filters_args){
-        .filter = element(b, CONV_FILTER, filter * reduction + s->k0),
-        .panels = element(b, CONV_PACKED_FILTER, s->f_panel),
+        .filter = element(p, b, CONV_FILTER, filter * reduction + s->k0),
+        .panels = element(p, b, CONV_PACKED_FILTER, s->f_panel),
         .ld = reduction,
         .ukr = p->ukr,
         .n_f = s->n_f,
         .n_k = s->n_k,
         .by_rows = conv_plan_skips_padding(p) ? p->problem.r : 0,
         .row = p->problem.s,
+        .taps = p->problem.r * p->problem.s,
         .copy = conv_plan_is_base(p) ? &p->gemm.core->copies->filters : NULL,
     };
 }
@@ -142,7 +144,7 @@ struct conv_direct_args conv_resolve_direct(const struct conv_plan *p, const str
         .group_filters = p->group_filters,
         .n_images = conv_step_images(s),
         .in = input_plane(p, b, s, 0),
-        .filter = element(b, CONV_FILTER, (s->group * p->group_filters + s->f0) * s->n_k),
+        .filter = element(p, b, CONV_FILTER, (s->group * p->group_filters + s->f0) * s->n_k),
         .out = output_at(p, b, s),
         .n_f = s->n_f,
         .row0 = s->win0 / p->problem.q,
@@ -167,7 +169,7 @@ struct conv_winograd_args conv_resolve_winograd_in(const struct conv_plan *p, co
 
     a.n_planes = s->n_k;
     a.planes = input_plane(p, b, s, s->k0);
-    a.panel = element(b, CONV_PACKED_INPUT, s->in_panel);
+    a.panel = element(p, b, CONV_PACKED_INPUT, s->in_panel);
     a.product_step = p->winograd.in_step;
     a.width = p->ukr->win_panel ? p->ukr->win_panel : conv_ukr_in_width(p->ukr, s->n_win);
     return a;
@@ -179,8 +181,8 @@ struct conv_winograd_args conv_resolve_winograd_out(const struct conv_plan *p, c
     struct conv_winograd_args a = winograd_tiles(p, s);
 
     a.n_planes = s->n_f;
-    a.planes = element(b, CONV_OUTPUT, (s->image * p->problem.k + s->f0) * conv_windows(&p->problem));
-    a.panel = element(b, CONV_IM2COL, s->out_panel);
+    a.planes = element(p, b, CONV_OUTPUT, (s->image * p->problem.k + s->f0) * conv_windows(&p->problem));
+    a.panel = element(p, b, CONV_IM2COL, s->out_panel);
     a.product_step = p->winograd.out_step;
     a.width = round_up(p->ukr->n_win, p->winograd.kernel->lanes);
     return a;
@@ -190,8 +192,8 @@ struct conv_winograd_filter_args conv_resolve_winograd_filters(const struct conv
                                                                const struct conv_step *s)
 {
     return (struct conv_winograd_filter_args){
-        .filter = element(b, CONV_FILTER, s->f0 * conv_reduction(&p->problem)),
-        .panel = element(b, CONV_PACKED_FILTER, s->f_panel),
+        .filter = element(p, b, CONV_FILTER, s->f0 * conv_reduction(&p->problem)),
+        .panel = element(p, b, CONV_PACKED_FILTER, s->f_panel),
         .product_step = p->winograd.filter_step,
         .n_f = s->n_f,
         .n_c = s->n_k,
@@ -218,8 +220,8 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
                                       const struct conv_step *s)
 {
     struct conv_ukr_args a = {
-        .in = element(b, CONV_PACKED_INPUT, s->in_panel),
-        .filter = element(b, CONV_PACKED_FILTER, s->f_panel),
+        .in = element(p, b, CONV_PACKED_INPUT, s->in_panel),
+        .filter = element(p, b, CONV_PACKED_FILTER, s->f_panel),
         .out = output_at(p, b, s),
         .k = s->n_k,
         .ld_out = conv_windows(&p->problem),
@@ -231,13 +233,14 @@ struct conv_ukr_args conv_resolve_ukr(const struct conv_plan *p, const struct co
     assert(s->n_k >= 1 && s->n_win >= 1 && s->n_f >= 1);
     if (p->algorithm == CONV_WINOGRAD) {
         a.is_product = true;
-        a.out = element(b, CONV_IM2COL, s->out_panel);
+        a.out = element(p, b, CONV_IM2COL, s->out_panel);
         a.ld_out = round_up(p->ukr->n_win, p->winograd.kernel->lanes);
     }
     if (p->algorithm != CONV_SCONV) /* panels follow each other */
         return a;
     /* slots are as deep as the deepest channel set */
-    a.in_step = p->sconv.tiling.n_c * p->view.r * p->view.s * conv_ukr_win_panel(p->ukr);
+    a.k = conv_plan_steps(p, s->n_k);
+    a.in_step = p->sconv.depth * conv_ukr_win_panel(p->ukr);
     if (p->sconv.options.reads_in_place && !p->sconv.walks) {
         a.in = input_plane(p, b, s, s->k0) + s->win0 * sizeof(float);
         a.ld_in = p->problem.h * p->problem.w;
@@ -403,11 +406,11 @@ static void outputs_ahead(const struct conv_plan *p, const struct conv_step *s, 
     }
 }
 
-static void filters_ahead(const struct conv_binding *b, const struct conv_step *s, size_t n_steps,
-                          struct conv_ahead_lists *ahead)
+static void filters_ahead(const struct conv_plan *p, const struct conv_binding *b, const struct conv_step *s,
+                          size_t n_steps, struct conv_ahead_lists *ahead)
 {
     const struct conv_ahead list = {
-        .addr = element(b, CONV_PACKED_FILTER, s->ahead.panel),
+        .addr = element(p, b, CONV_PACKED_FILTER, s->ahead.panel),
         .step_bytes = LINE_BYTES,
         .n = min_size(ceil_div(s->ahead.elems * sizeof(float), LINE_BYTES), n_steps),
         .tag = CONV_PACKED_FILTER,
@@ -424,7 +427,7 @@ struct conv_ahead_lists *conv_resolve_ahead(const struct conv_plan *p, const str
         return NULL;
     ahead->n = 0;
     outputs_ahead(p, s, a, ahead);
-    filters_ahead(b, s, a->k, ahead);
+    filters_ahead(p, b, s, a->k, ahead);
     if (s->ahead.channels)
         input_ahead(p, b, s, a->k, ahead);
     assert(ahead->n <= CONV_N_AHEAD);
@@ -456,7 +459,7 @@ void conv_resolve_run(const struct conv_plan *p, const struct conv_run *r, struc
     a->n_tiles = r->n;
     a->in_tile = r->along_filters ? 0 : (int64_t)(windows * sizeof(float));
     a->filter_tile = r->along_filters ? (int64_t)(r->panel_elems * sizeof(float)) : 0;
-    a->out_tile = (int64_t)((r->along_filters ? s->n_f * a->ld_out : s->n_win) * sizeof(float));
+    a->out_tile = (int64_t)((r->along_filters ? s->n_f * a->ld_out : s->n_win) * p->layout.element[CONV_OUTPUT]);
     for (size_t l = 0; a->ahead && l < a->ahead->n; l++)
         a->ahead->list[l].tile_bytes = ahead_tile(p, r, a, a->ahead->list[l].tag);
 }

@@ -54,14 +54,14 @@ static size_t halve(size_t start, bool (*fits)(const void *ctx, size_t n), const
 }
 
 struct l1_question {
-    double limit, bytes_per_channel, out_bytes;
+    double limit, bytes_per_lane, out_bytes;
 };
 
-static bool fits_l1(const void *ctx, size_t n_c) /* Eq. 2 */
+static bool fits_l1(const void *ctx, size_t lanes) /* Eq. 2 */
 {
     const struct l1_question *q = ctx;
 
-    return (double)n_c * q->bytes_per_channel + q->out_bytes <= q->limit;
+    return (double)lanes * q->bytes_per_lane + q->out_bytes <= q->limit;
 }
 
 struct l23_question {
@@ -98,15 +98,15 @@ static size_t choose_n_c(const struct conv_problem *p, const struct csa_caches *
     double taps = (double)(p->r * p->s);
     struct l1_question q = {
         .limit = limit,
-        .bytes_per_channel = ((double)c->n_win * elements + (double)c->n_f * taps) * sizeof(float),
-        .out_bytes = (double)(c->n_win * c->n_f) * sizeof(float),
+        .bytes_per_lane = ((double)c->n_win * elements + (double)c->n_f * taps) * CONV_LANE_BYTES,
+        .out_bytes = (double)(c->n_win * c->n_f * conv_types[p->type].bytes[CONV_OUTPUT]),
     };
-    size_t n_c;
+    size_t lanes;
 
-    n_c = halve(conv_group_channels(p), fits_l1, &q);
+    lanes = halve(conv_group_lanes(p), fits_l1, &q);
     q.limit = caches->l1_bytes;
-    c->fits |= fits_l1(&q, n_c) ? CSA_FITS_L1 : 0;
-    return n_c;
+    c->fits |= fits_l1(&q, lanes) ? CSA_FITS_L1 : 0;
+    return min_size(lanes * conv_types[p->type].lane_channels, conv_group_channels(p));
 }
 
 /* Chooses K2 by Eq. 4, then K3 by Eq. 5. K2 shrinks if no stationary tile fits beside K2 streaming tiles. */
@@ -150,8 +150,9 @@ static void scale(struct csa_lines *l, double times)
 /* Returns the tiles of a tiling whose schedule, n_c and counts are set. elements: of a window, per channel. */
 static struct tiles tiles_of(const struct conv_problem *p, const struct csa_tiling *c, double elements)
 {
-    double element = sizeof(float), in_share = elements / (double)(p->r * p->s);
-    double reduction = (double)conv_reduction(p) * element, tile_depth = (double)(c->n_c * p->r * p->s) * element;
+    double taps = (double)(p->r * p->s), in_share = elements / taps;
+    double reduction = (double)conv_group_lanes(p) * taps * CONV_LANE_BYTES;
+    double tile_depth = (double)conv_lanes(p, c->n_c) * taps * CONV_LANE_BYTES;
     double in_volume = (double)conv_windows(p) * reduction * in_share;
     double f_volume = (double)conv_group_filters(p) * reduction;
     double in_bytes = (double)c->n_win * tile_depth * in_share; /* Eq. 1 */
@@ -161,7 +162,7 @@ static struct tiles tiles_of(const struct conv_problem *p, const struct csa_tili
     return (struct tiles){
         .stationary_bytes = is_input_stationary ? in_bytes : f_bytes,
         .streaming_bytes = is_input_stationary ? f_bytes : in_bytes,
-        .out_bytes = (double)(c->n_win * c->n_f) * element,
+        .out_bytes = (double)(c->n_win * c->n_f * conv_types[p->type].bytes[CONV_OUTPUT]),
         .stationary_volume = is_input_stationary ? in_volume : f_volume,
         .streaming_volume = is_input_stationary ? f_volume : in_volume,
         .n_stationary = is_input_stationary ? c->in_tiles : c->f_tiles,

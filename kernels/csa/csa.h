@@ -5,7 +5,9 @@
  *   - numbers of tiles, of tile sets and of channel sets are ceilings (Eq. 3 and its quotients in Eq. 9, 10, 12, 14);
  *   - volumes (#INt * |INt| summed over the channel sets, and #FSt * |FSt|) are exact, because edge tiles are smaller
  *     than |INt| and |FSt|.
- * Both agree with the printed equations whenever everything divides.
+ * Both agree with the printed equations whenever everything divides. Sizes are bytes of packed panels, whatever the
+ * element type: a tile's channels are whole lanes (shape/type.h), and the last lane's missing channels count. The heads
+ * of s8s8's filter panels, 4 bytes for each filter, do not count.
  */
 #ifndef KERNELS_CSA_H
 #define KERNELS_CSA_H

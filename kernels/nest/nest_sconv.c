@@ -26,9 +26,11 @@ struct range {
 struct sconv {
     const struct conv_plan *plan;
     struct conv_backend *backend;
-    size_t n_windows, n_filters, n_channels, reduction, taps; /* of a group */
+    size_t n_windows, n_filters, n_channels, taps; /* of a group */
+    size_t filter_lanes;                           /* of a filter in the panels of all channel sets */
     size_t image, group;
-    size_t c0, n_c; /* the current channel set */
+    size_t c0, n_c;              /* the current channel set, */
+    size_t before, panel_filter; /* lanes of a filter in the panels of earlier channel sets, and of this one */
     struct conv_live_windows live;
 };
 
@@ -46,15 +48,23 @@ size_t conv_plan_tile_start(const struct conv_plan *plan, size_t tile)
     return row * cut->rows * q + part * (q / cut->per_row) + min_size(part, more);
 }
 
-/* Packed filters: [group][channel set][filter tile][n_c * r * s, by channels or by rows of taps][tile's filters]. */
+static void set_channels(struct sconv *s, size_t c0, size_t n_c)
+{
+    s->c0 = c0;
+    s->n_c = n_c;
+    s->before = conv_plan_filter_lanes(s->plan, c0);
+    s->panel_filter = conv_plan_filter_lanes(s->plan, n_c);
+}
+
+/* Packed filters: [group][channel set][filter tile][head, then steps by channels or by rows of taps][tile's filters]. */
 static size_t filter_panel(const struct sconv *s, size_t f0)
 {
-    return s->group * s->n_filters * s->reduction + s->c0 * s->taps * s->n_filters + f0 * s->n_c * s->taps;
+    return s->n_filters * (s->group * s->filter_lanes + s->before) + f0 * s->panel_filter;
 }
 
 static size_t input_panel(const struct sconv *s, size_t slot)
 {
-    return slot * s->plan->sconv.tiling.n_c * s->taps * conv_ukr_in_width(s->plan->ukr, s->plan->ukr->n_win);
+    return slot * s->plan->sconv.depth * conv_ukr_in_width(s->plan->ukr, s->plan->ukr->n_win);
 }
 
 static struct conv_step box(const struct sconv *s, enum conv_step_kind kind)
@@ -176,11 +186,9 @@ static struct pass start_pass(const struct sconv *s, struct range a, struct rang
     m.channels = (struct range){ m.next.n_c * (i - a.first) / n_a, m.next.n_c * (i - a.first + 1) / n_a };
     m.here_channels = p->n_c;
     m.channels_each = ceil_div(p->n_c, n_b);
-    at.c0 = p->c0;
-    at.n_c = p->n_c;
-    m.elems = s->plan->sconv.tiling.schedule == CSA_WS
-                  ? min_size(s->n_filters - f0, s->plan->ukr->n_f) * p->n_c * s->taps
-                  : 0;
+    set_channels(&at, p->c0, p->n_c);
+    m.elems =
+        s->plan->sconv.tiling.schedule == CSA_WS ? min_size(s->n_filters - f0, s->plan->ukr->n_f) * at.panel_filter : 0;
     m.elems_each = ceil_div(m.elems, n_b);
     m.panel = m.elems ? filter_panel(&at, f0) : 0;
     return m;
@@ -226,7 +234,7 @@ static void prefetch_filters_soon(const struct sconv *s, struct conv_step *step,
     if (!is_first_pass(m) || tile >= m->b.end)
         return;
     step->ahead.panel = filter_panel(s, f0);
-    step->ahead.elems = min_size(s->n_filters - f0, s->plan->ukr->n_f) * s->n_c * s->taps;
+    step->ahead.elems = min_size(s->n_filters - f0, s->plan->ukr->n_f) * s->panel_filter;
 }
 
 /*
@@ -322,7 +330,7 @@ static struct conv_run start_run(const struct sconv *s)
     return (struct conv_run){
         .step = box(s, CONV_STEP_UKR),
         .along_filters = along_filters,
-        .panel_elems = along_filters ? s->n_c * s->taps * s->plan->ukr->n_f : input_panel(s, 1),
+        .panel_elems = along_filters ? s->panel_filter * s->plan->ukr->n_f : input_panel(s, 1),
         .taps = s->taps,
     };
 }
@@ -416,7 +424,7 @@ static struct sconv start(const struct conv_plan *plan, struct conv_backend *bac
         .n_windows = conv_windows(&plan->problem),
         .n_filters = conv_group_filters(&plan->problem),
         .n_channels = conv_group_channels(&plan->problem),
-        .reduction = conv_reduction(&plan->problem),
+        .filter_lanes = conv_plan_filter_lanes(plan, conv_group_channels(&plan->problem)),
         .taps = plan->problem.r * plan->problem.s,
         .live = conv_live_windows(&plan->view),
     };
@@ -430,7 +438,7 @@ static int for_each_channel_set(struct sconv *s, size_t n_images, int (*fn)(cons
             for (s->c0 = 0; s->c0 < s->n_channels; s->c0 += s->n_c) {
                 int err;
 
-                s->n_c = min_size(s->n_channels - s->c0, s->plan->sconv.tiling.n_c);
+                set_channels(s, s->c0, min_size(s->n_channels - s->c0, s->plan->sconv.tiling.n_c));
                 err = fn(s);
                 if (err)
                     return err;
@@ -457,9 +465,10 @@ static int pad_and_compute(const struct sconv *s)
 
 int conv_nest_sconv(const struct conv_plan *plan, struct conv_backend *backend)
 {
-    struct sconv s = start(plan, backend);
+    struct sconv s;
 
     assert(plan->algorithm == CONV_SCONV);
+    s = start(plan, backend);
     return for_each_channel_set(&s, plan->problem.n, pad_and_compute);
 }
 
@@ -470,11 +479,12 @@ static int pack_all_filters(const struct sconv *s)
 
 int conv_nest_pack_filters(const struct conv_plan *plan, struct conv_backend *backend)
 {
-    struct sconv s = start(plan, backend);
+    struct sconv s;
 
     if (plan->algorithm == CONV_WINOGRAD && !plan->winograd.packs_filters)
         return conv_nest_winograd_filters(plan, backend);
     if (plan->algorithm != CONV_SCONV || plan->sconv.options.packs_filters)
         return 0;
+    s = start(plan, backend);
     return for_each_channel_set(&s, 1, pack_all_filters);
 }

@@ -313,8 +313,7 @@ void conv_share_init(struct conv_share *s, struct conv_backend *inner, const str
     };
     if (plan->algorithm == CONV_SCONV) {
         s->tile = plan->ukr->n_win;
-        s->tile_elems =
-            plan->sconv.tiling.n_c * plan->problem.r * plan->problem.s * conv_ukr_in_width(plan->ukr, s->tile);
+        s->tile_elems = plan->sconv.depth * conv_ukr_in_width(plan->ukr, s->tile);
     }
     s->edge = s->end.minor ? unit_start(plan, axis, unit_of(plan, axis, s->end.major) + 1) : s->end.major;
 }

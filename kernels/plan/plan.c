@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <string.h>
 
 #include "kernels/nest/nest.h"
 #include "kernels/shape/problem.h"
@@ -45,11 +46,11 @@ static struct conv_problem padded(const struct conv_problem *p)
     return q;
 }
 
-/* Puts the bytes of a product of element counts into *bytes. Returns 0 or -EOVERFLOW. */
-static int float_bytes(size_t a, size_t b, size_t c, size_t *bytes)
+/* Puts the bytes of a product of counts of floats, or lanes, into *bytes. Returns 0 or -EOVERFLOW. */
+static int lane_bytes(size_t a, size_t b, size_t c, size_t *bytes)
 {
     if (__builtin_mul_overflow(a, b, bytes) || __builtin_mul_overflow(*bytes, c, bytes) ||
-        __builtin_mul_overflow(*bytes, sizeof(float), bytes) || *bytes > PTRDIFF_MAX)
+        __builtin_mul_overflow(*bytes, CONV_LANE_BYTES, bytes) || *bytes > PTRDIFF_MAX)
         return -EOVERFLOW;
     return 0;
 }
@@ -71,9 +72,10 @@ static int place(struct conv_layout *l)
 
 static void size_tensors(const struct conv_problem *p, struct conv_layout *l)
 {
-    l->bytes[CONV_INPUT] = p->n * p->c * p->h * p->w * sizeof(float);
-    l->bytes[CONV_FILTER] = p->k * conv_reduction(p) * sizeof(float);
-    l->bytes[CONV_OUTPUT] = p->n * p->k * conv_windows(p) * sizeof(float);
+    memcpy(l->element, conv_types[p->type].bytes, sizeof l->element);
+    l->bytes[CONV_INPUT] = p->n * p->c * p->h * p->w * l->element[CONV_INPUT];
+    l->bytes[CONV_FILTER] = p->k * conv_reduction(p) * l->element[CONV_FILTER];
+    l->bytes[CONV_OUTPUT] = p->n * p->k * conv_windows(p) * l->element[CONV_OUTPUT];
 }
 
 /* Tells whether windows at the upper or lower edge have any; tiles may still have none. */
@@ -107,13 +109,16 @@ static struct conv_cut cut_rows(const struct conv_problem *view, size_t n_win)
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options)
 {
-    const bool pads_first = options->pads_first && conv_has_padding(p);
+    const struct conv_type_facts *type = &conv_types[p->type];
+    const bool has_lanes = type->lane_channels > 1; /* packed by channels, and nothing else */
+    const bool pads_first = options->pads_first && conv_has_padding(p) && !has_lanes;
     const struct conv_problem view = pads_first ? padded(p) : flattened(p);
     size_t slots = tiling->schedule == CSA_IS ? 1 : tiling->k2;
     struct conv_sconv_options *does = &plan->sconv.options;
     int err = 0;
 
     assert(ukr && tiling->n_c >= 1 && tiling->k2 >= 1 && tiling->k3 >= 1);
+    assert(ukr->type == p->type && (tiling->n_c % type->lane_channels == 0 || tiling->n_c >= conv_group_channels(p)));
     assert(!options->pads_first || !(options->reads_in_place || options->prefetches || options->skips_padding));
     *plan = (struct conv_plan){
         .problem = *p,
@@ -123,10 +128,15 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
         .algorithm = CONV_SCONV,
         .ukr = ukr,
         .nest = conv_nest_sconv,
-        .sconv = { .tiling = *tiling, .options = *options, .pack_windows = conv_pack_windows_for(&view, ukr) },
+        .sconv = { .tiling = *tiling,
+                   .lane_channels = type->lane_channels,
+                   .head = type->head,
+                   .options = *options,
+                   .pack_windows = conv_pack_windows_for(&view, ukr) },
     };
     does->reads_in_place &= (conv_is_pointwise(p) && ukr->reads_in_place) || conv_plan_can_walk(p, ukr);
-    does->skips_padding &= !does->reads_in_place && has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
+    does->skips_padding &=
+        !has_lanes && !does->reads_in_place && has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
     does->prefetches &= ukr->prefetches;
     plan->sconv.walks = does->reads_in_place && conv_plan_can_walk(p, ukr);
     if (plan->sconv.walks && ukr->walk == CONV_WALK_ANY) {
@@ -134,14 +144,16 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
         plan->sconv.tiling.in_tiles = ceil_div(view.p, plan->sconv.cut.rows) * plan->sconv.cut.per_row;
     }
     size_tensors(p, &plan->layout);
-    plan->layout.bytes[CONV_PACKED_FILTER] = plan->layout.bytes[CONV_FILTER];
-    if (!does->reads_in_place)
-        err = float_bytes(slots, tiling->n_c * p->r * p->s, conv_ukr_in_width(ukr, ukr->n_win),
-                          &plan->layout.bytes[CONV_PACKED_INPUT]);
+    plan->sconv.depth = conv_plan_steps(plan, tiling->n_c * p->r * p->s);
+    err = lane_bytes(p->k, conv_plan_filter_lanes(plan, plan->group_channels), 1,
+                     &plan->layout.bytes[CONV_PACKED_FILTER]);
+    if (!err && !does->reads_in_place)
+        err = lane_bytes(slots, plan->sconv.depth, conv_ukr_in_width(ukr, ukr->n_win),
+                         &plan->layout.bytes[CONV_PACKED_INPUT]);
     does->pads_first = pads_first;
     if (pads_first && !err) {
         plan->sconv.padding = padding_of(p);
-        err = float_bytes(plan->group_channels, view.h, view.w, &plan->layout.bytes[CONV_IM2COL]);
+        err = lane_bytes(plan->group_channels, view.h, view.w, &plan->layout.bytes[CONV_IM2COL]);
     }
     return err ? err : place(&plan->layout);
 }
@@ -272,19 +284,19 @@ int conv_plan_winograd(struct conv_plan *plan, const struct conv_problem *p, con
                       .block = block },
     };
     size_tensors(p, &plan->layout);
-    err = float_bytes(block / ukr->n_win * conv_ukr_in_width(ukr, ukr->n_win), p->c, 1, &bytes[CONV_PACKED_INPUT]);
+    err = lane_bytes(block / ukr->n_win * conv_ukr_in_width(ukr, ukr->n_win), p->c, 1, &bytes[CONV_PACKED_INPUT]);
     if (!err)
-        err = float_bytes(block / ukr->n_win * width, p->k, 1, &bytes[CONV_IM2COL]);
+        err = lane_bytes(block / ukr->n_win * width, p->k, 1, &bytes[CONV_IM2COL]);
     if (err)
         return err;
     w->in_step = bytes[CONV_PACKED_INPUT] / sizeof(float) + PRODUCT_GAP;
     w->out_step = bytes[CONV_IM2COL] / sizeof(float) + PRODUCT_GAP;
     w->filter_step = p->k * p->c;
-    err = float_bytes(w->in_step, n_products, 1, &bytes[CONV_PACKED_INPUT]);
+    err = lane_bytes(w->in_step, n_products, 1, &bytes[CONV_PACKED_INPUT]);
     if (!err)
-        err = float_bytes(w->out_step, n_products, 1, &bytes[CONV_IM2COL]);
+        err = lane_bytes(w->out_step, n_products, 1, &bytes[CONV_IM2COL]);
     if (!err)
-        err = float_bytes(w->filter_step, n_products, 1, &bytes[CONV_PACKED_FILTER]);
+        err = lane_bytes(w->filter_step, n_products, 1, &bytes[CONV_PACKED_FILTER]);
     return err ? err : place(&plan->layout);
 }
 
@@ -327,10 +339,10 @@ static int size_panels(struct conv_plan *plan)
     int err;
 
     if (plan->gemm.is_small)
-        return float_bytes(conv_product_copied(windows, reduction), 1, 1, &bytes[CONV_PACKED_INPUT]);
-    err = float_bytes(round_up(longest_block(windows, core->p, core->unroll_win), plan->ukr->win_granule), k, 1,
-                      &bytes[CONV_PACKED_INPUT]);
-    return err ? err : float_bytes(min_size(plan->group_filters, core->r), k, 1, &bytes[CONV_PACKED_FILTER]);
+        return lane_bytes(conv_product_copied(windows, reduction), 1, 1, &bytes[CONV_PACKED_INPUT]);
+    err = lane_bytes(round_up(longest_block(windows, core->p, core->unroll_win), plan->ukr->win_granule), k, 1,
+                     &bytes[CONV_PACKED_INPUT]);
+    return err ? err : lane_bytes(min_size(plan->group_filters, core->r), k, 1, &bytes[CONV_PACKED_FILTER]);
 }
 
 int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
@@ -355,6 +367,6 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
     size_tensors(p, &plan->layout);
     err = size_panels(plan);
     if (!err && plan->gemm.needs_im2col)
-        err = float_bytes(conv_reduction(p), conv_windows(p), 1, &plan->layout.bytes[CONV_IM2COL]);
+        err = lane_bytes(conv_reduction(p), conv_windows(p), 1, &plan->layout.bytes[CONV_IM2COL]);
     return err ? err : place(&plan->layout);
 }

@@ -20,7 +20,8 @@ bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr
  * shapes that are neither pointwise nor can be walked. Where the micro-kernel walks, its tiles follow the output's rows
  * (cut), which may be more tiles than the tiling says. skips_padding is ignored without rows to skip, in place, where
  * walking skips rows anyway, or where the filters of a tile are several panels. pads_first is ignored without padding;
- * pads_first excludes the three options before it. Returns 0, or -EOVERFLOW if the tensors do not fit an address space.
+ * pads_first excludes the three options before it. Types with several channels in a lane are packed by channels: the
+ * four options are ignored. The micro-kernel has the problem's type. Returns 0, or -EOVERFLOW if the tensors do not fit an address space.
  */
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options);

@@ -15,6 +15,7 @@
 struct conv_layout {
     size_t bytes[CONV_N_TENSORS];
     size_t offset[CONV_N_TENSORS];
+    size_t element[CONV_N_TENSORS]; /* bytes of an element, of a lane in packed panels */
     size_t arena_bytes;
 };
 

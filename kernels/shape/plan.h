@@ -7,6 +7,7 @@
 
 #include "kernels/shape/layout.h"
 #include "kernels/shape/problem.h"
+#include "kernels/shape/sizes.h"
 #include "kernels/shape/tiling.h"
 
 struct conv_direct;
@@ -46,6 +47,8 @@ enum conv_algorithm {
 /* The part of an SConv plan. */
 struct conv_plan_sconv {
     struct csa_tiling tiling;
+    size_t lane_channels, head;        /* of the problem's type */
+    size_t depth;                      /* steps of a full channel set's panel of windows */
     struct conv_sconv_options options; /* the options asked for that the shape and the micro-kernel allow */
     bool walks;                        /* reads_in_place: tap by tap */
     struct conv_cut cut;
@@ -112,6 +115,28 @@ static inline bool conv_plan_packs_filters(const struct conv_plan *plan)
 {
     return plan->algorithm == CONV_GEMM || (plan->algorithm == CONV_SCONV && plan->sconv.options.packs_filters) ||
            (plan->algorithm == CONV_WINOGRAD && plan->winograd.packs_filters);
+}
+
+/*
+ * Returns the steps of an SConv plan's panels of windows for n_k steps of the reduction (whole channels): a step for
+ * each tap of a lane of channels.
+ */
+static inline size_t conv_plan_steps(const struct conv_plan *plan, size_t n_k)
+{
+    const size_t taps = plan->problem.r * plan->problem.s, lane = plan->sconv.lane_channels;
+
+    return lane == 1 ? n_k : ceil_div(n_k / taps, lane) * taps;
+}
+
+/*
+ * Returns the lanes of a filter in the packed panels of a group's first n_c channels: steps, and a head for each channel
+ * set. The channels are whole channel sets, or all channels.
+ */
+static inline size_t conv_plan_filter_lanes(const struct conv_plan *plan, size_t n_c)
+{
+    const size_t head = plan->sconv.head, steps = conv_plan_steps(plan, n_c * plan->problem.r * plan->problem.s);
+
+    return head ? steps + head * ceil_div(n_c, plan->sconv.tiling.n_c) : steps;
 }
 
 /* Tells whether rows of taps that only read padding are left out of the plan's panels. */

@@ -61,7 +61,9 @@ static const struct term_list products[N_PRODUCTS] = {
     [MATRIX] = { "the im2col matrix", true, 5, { MEMBER(c), MEMBER(r), MEMBER(s), OUT_H, OUT_W } },
 };
 
-_Static_assert(sizeof(struct conv_problem) == (CONV_N_FIELDS + 2) * sizeof(size_t), "sizes only");
+static const struct term_list sums = { "a sum", true, 3, { MEMBER(c), MEMBER(r), MEMBER(s) } };
+
+_Static_assert(sizeof(struct conv_problem) == (CONV_N_FIELDS + 3) * sizeof(size_t), "sizes only");
 
 size_t conv_field(const struct conv_problem *p, size_t field)
 {
@@ -74,6 +76,8 @@ void conv_field_set(struct conv_problem *p, size_t field, size_t value)
     assert(field < CONV_N_FIELDS + 2);
     *(size_t *)(void *)((char *)p + field * sizeof(size_t)) = value;
 }
+
+/* Elements of f32 stand for all types: no type has larger elements, and no lane is larger than a channel of f32. */
 
 /* Returns the most bytes of all tensors, counted from the start of the first tensor. */
 static size_t max_bytes(void)
@@ -221,9 +225,24 @@ static int check_tensors(const struct conv_problem *p, struct sim_why why)
                     bytes[INPUT], bytes[FILTER], bytes[OUTPUT], bytes[MATRIX]);
 }
 
+/* Sums of the largest products must fit into 32 bits, with a sign. */
+static int check_sums(const struct conv_problem *p, struct sim_why why)
+{
+    const struct conv_type_facts *type = &conv_types[p->type];
+
+    if (!type->most_product || conv_reduction(p) <= INT32_MAX / type->most_product)
+        return 0;
+    sim_fail(why, -EOVERFLOW, "sums of %zu products of %s, up to %u each, may exceed 2^31 - 1", conv_reduction(p),
+             type->name, type->most_product);
+    append_terms(p, &sums, why);
+    return -EOVERFLOW;
+}
+
 int conv_problem_finish(struct conv_problem *p, struct sim_why why)
 {
     int err = check_low(p, why);
+
+    assert(p->type < CONV_N_TYPES);
 
     if (!err)
         err = check_groups(p, why);
@@ -231,7 +250,9 @@ int conv_problem_finish(struct conv_problem *p, struct sim_why why)
         err = check_reach(p, why);
     for (size_t i = 0; i < N_AXES && !err; i++)
         err = set_extent(p, &axes[i], why);
-    return err ? err : check_tensors(p, why);
+    if (!err)
+        err = check_tensors(p, why);
+    return err ? err : check_sums(p, why);
 }
 
 size_t conv_group_channels(const struct conv_problem *p)
@@ -247,6 +268,16 @@ size_t conv_group_filters(const struct conv_problem *p)
 size_t conv_reduction(const struct conv_problem *p)
 {
     return conv_group_channels(p) * p->r * p->s;
+}
+
+size_t conv_lanes(const struct conv_problem *p, size_t n)
+{
+    return ceil_div(n, conv_types[p->type].lane_channels);
+}
+
+size_t conv_group_lanes(const struct conv_problem *p)
+{
+    return conv_lanes(p, conv_group_channels(p));
 }
 
 size_t conv_windows(const struct conv_problem *p)
@@ -275,7 +306,7 @@ bool conv_problem_equal(const struct conv_problem *a, const struct conv_problem 
         if (conv_field(a, i) != conv_field(b, i))
             return false;
     }
-    return true;
+    return a->type == b->type;
 }
 
 /* ---- dead rows ---- */

@@ -1,5 +1,6 @@
 /*
- * A convolution's shape: fp32, NCHW activations, OIHW filters, as frameworks define it (ONNX Conv, PyTorch conv2d).
+ * A convolution's shape and element type: NCHW activations, OIHW filters, as frameworks define it (ONNX Conv, PyTorch
+ * conv2d).
  *
  *   input   [n][c][h][w]
  *   filter  [k][c / groups][r][s]
@@ -15,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernels/shape/type.h"
 #include "sim/base/why.h"
 
 struct conv_problem {
@@ -26,6 +28,7 @@ struct conv_problem {
     size_t dilation_h, dilation_w;
     size_t groups; /* divides c and k; groups == c is depthwise */
     size_t p, q;   /* output height, width; set by conv_problem_finish() */
+    size_t type;   /* an enum conv_type; 0: f32 */
 };
 
 /* Describes the members that a user writes: all but p and q, in their order, as problem_fields.def describes them. */
@@ -48,7 +51,8 @@ void conv_field_set(struct conv_problem *p, size_t field, size_t value);
  *   -EINVAL     a size, stride, dilation or group count of 0; channels or filters that groups do not divide; a filter
  *               larger than the padded input
  *   -EOVERFLOW  more bytes than can be addressed: the padded image, each axis longer by a stride and a dilation; a
- *               tensor; the im2col matrix; or all tensors that an algorithm holds at a time
+ *               tensor; the im2col matrix; or all tensors that an algorithm holds at a time. Or too long a
+ *               reduction of an integer type: the sum of as many largest products exceeds 32 bits
  */
 int conv_problem_finish(struct conv_problem *p, struct sim_why why);
 
@@ -56,6 +60,10 @@ int conv_problem_finish(struct conv_problem *p, struct sim_why why);
 size_t conv_group_channels(const struct conv_problem *p);
 size_t conv_group_filters(const struct conv_problem *p);
 size_t conv_reduction(const struct conv_problem *p);
+
+/* Returns the lanes (shape/type.h) that hold n channels, and a group's channels. */
+size_t conv_lanes(const struct conv_problem *p, size_t n);
+size_t conv_group_lanes(const struct conv_problem *p);
 
 size_t conv_windows(const struct conv_problem *p); /* p * q, of one image */
 double conv_macs(const struct conv_problem *p);    /* nominal multiply-adds, padding taps included */

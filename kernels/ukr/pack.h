@@ -23,6 +23,8 @@
  *           side by side; zero where the window meets padding and in columns past the last window. By rows of taps,
  *           [r][n_c][s][width], tiles leave out rows that a whole micro-kernel tile can do without
  *
+ * Of types with several channels in a lane, a panel is [lanes of n_c][r][s][width] lanes, and n_c starts a lane.
+ *
  * Tiles are packed CONV_PACK_TILES at a time, channel by channel, so that an input row is read through before the next
  * row, which lies in another page.
  */
@@ -31,7 +33,7 @@ struct conv_pack_windows_args {
     enum conv_tensor tag; /* tag of the input: CONV_INPUT, or CONV_IM2COL where the image was padded first */
     uint64_t in;
     uint64_t panel;
-    size_t panel_step;  /* elements between the panels of two tiles */
+    size_t panel_step;  /* elements, or lanes, between the panels of two tiles */
     size_t win0, n_win; /* first window and count */
     size_t n_c;
     size_t width;    /* windows per tile, columns of a panel; at most CONV_MAX_WIN */
@@ -137,10 +139,22 @@ struct conv_pack_filters_args {
     size_t n_f, n_k;
     size_t by_rows, row;          /* reordered: r and s; else 0 */
     const struct conv_copy *copy; /* as above; steps are not reordered then */
+    size_t taps;                  /* steps of a channel */
 };
 
 void conv_pack_filters(const struct conv_pack_filters_args *a);
 void conv_pack_filters_emit(const struct conv_pack_filters_args *a, struct sim_sink *sink);
+
+/*
+ * Of types with several channels in a lane, panels are [lanes of channels][taps][width] lanes, after the type's head
+ * (shape/type.h). Steps are not reordered.
+ */
+void conv_pack_filters_bf16(const struct conv_pack_filters_args *a);
+void conv_pack_filters_bf16_emit(const struct conv_pack_filters_args *a, struct sim_sink *sink);
+void conv_pack_filters_u8s8(const struct conv_pack_filters_args *a);
+void conv_pack_filters_u8s8_emit(const struct conv_pack_filters_args *a, struct sim_sink *sink);
+void conv_pack_filters_s8s8(const struct conv_pack_filters_args *a);
+void conv_pack_filters_s8s8_emit(const struct conv_pack_filters_args *a, struct sim_sink *sink);
 
 /*
  * Lowers a group of an image as Caffe's im2col does: for each (channel, filter row, filter column) a row of the matrix,

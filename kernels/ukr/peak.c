@@ -13,6 +13,23 @@
       .read = CONV_FN_##isa_(conv_peak_read__##isa_) },
 static const struct conv_peak peaks[] = { CONV_PEAKS(PEAK) };
 
+#define LANE_PEAK(type, isa_, extension_, name_, chains, lanes, adds)                                                  \
+    static const struct conv_peak type##_peak = {                                                                      \
+        .name = name_,                                                                                                 \
+        .isa = CONV_ISA_##isa_,                                                                                        \
+        .extension = CPU_EXT_##extension_,                                                                             \
+        .n_chains = (chains),                                                                                          \
+        .flop_per_step = 2.0 * (chains) * (adds),                                                                      \
+        .fma = CONV_FN_##isa_(conv_peak_fma__##type),                                                                  \
+    };
+CONV_LANE_PEAKS(LANE_PEAK)
+
+static const struct conv_peak *const lane_peaks[CONV_N_TYPES] = {
+    [CONV_BF16] = &bf16_peak,
+    [CONV_U8S8] = &u8s8_peak,
+    [CONV_S8S8] = &u8s8_peak,
+};
+
 size_t conv_peak_count(void)
 {
     return sizeof peaks / sizeof peaks[0];
@@ -26,7 +43,7 @@ const struct conv_peak *conv_peak_at(size_t i)
 
 bool conv_peak_runs(const struct conv_peak *p)
 {
-    return p->fma && sim_cpu_has(p->isa);
+    return p->fma && sim_cpu_has(p->isa) && sim_cpu_extends(p->extension);
 }
 
 static const struct conv_peak *first(enum cpu_isa from, enum cpu_isa to)
@@ -48,4 +65,12 @@ const struct conv_peak *conv_peak_of(enum cpu_isa isa)
     const struct conv_peak *peak = first(isa, isa);
 
     return peak ? peak : conv_peak_best();
+}
+
+const struct conv_peak *conv_peak_of_type(enum conv_type type)
+{
+    assert(type < CONV_N_TYPES);
+    if (!lane_peaks[type])
+        return conv_peak_best();
+    return conv_peak_runs(lane_peaks[type]) ? lane_peaks[type] : NULL;
 }

@@ -6,7 +6,7 @@
  *   FMADD(a,b,c)  a * b + c, rounded once; without it there is no PEAK_FMA here
  *   REGISTER      the assembly constraint of a vector register
  *   PEAK_FMA      the name of the loop of fused multiply-adds,
- *   PEAK_READ     and of the loop that reads (kernels/ukr/registry.h)
+ *   PEAK_READ     and of the loop that reads (kernels/ukr/registry.h), if the file has the loop
  */
 #ifndef KERNELS_UKR_PEAK_TMPL_H
 #define KERNELS_UKR_PEAK_TMPL_H
@@ -51,6 +51,7 @@ float PEAK_FMA(size_t n_steps)
 }
 #endif
 
+#ifdef PEAK_READ
 static inline peak_vector load(const float *x)
 {
     peak_vector v;
@@ -74,5 +75,6 @@ float PEAK_READ(const float *x, size_t n)
         sum[0] += sum[i];
     return add_lanes(sum[0]);
 }
+#endif
 
 #endif

@@ -52,6 +52,28 @@
     X(patches)                 \
     X(vsx)
 
+/*
+ * The types with several channels in a lane (shape/type.h), and the micro-kernels of a type: tile, isa, extension, the
+ * portable first. Descriptors are conv_ukr_<type>_<tile>__<isa>, functions conv_<type>_ukr_<tile>__<isa>. Each type has
+ * a routine that packs windows, conv_pack_windows_<type>__ref.
+ */
+#define CONV_LANE_TYPES(X) \
+    X(CONV_BF16, bf16)     \
+    X(CONV_U8S8, u8s8)     \
+    X(CONV_S8S8, s8s8)
+
+#define CONV_UKRS_bf16(X)           \
+    X(bf16, 16x24, ref, NONE)       \
+    X(bf16, 16x24, avx512, BF16)
+
+#define CONV_UKRS_u8s8(X)           \
+    X(u8s8, 16x24, ref, NONE)       \
+    X(u8s8, 16x24, avx512, VNNI)
+
+#define CONV_UKRS_s8s8(X)           \
+    X(s8s8, 16x24, ref, NONE)       \
+    X(s8s8, 16x24, avx512, VNNI)
+
 /* Direct kernels, the portable kernel first: isa, floats of a vector, most stride. Functions conv_f32_direct__<isa>. */
 #define CONV_DIRECTS(X)     \
     X(ref, 1, SIZE_MAX)     \
@@ -99,6 +121,14 @@
     X(avx2,   "AVX2 FMA",           12,  8,  8)  \
     X(mma,    "MMA outer products",  8,  4, 16)
 
+/*
+ * Peak loops of the types with several channels in a lane: the loop's type, isa, extension, name, chains, lanes of a
+ * vector, multiply-adds of an instruction. Functions conv_peak_fma__<type>. s8s8 has u8s8's instruction, and loop.
+ */
+#define CONV_LANE_PEAKS(X)                                         \
+    X(bf16, avx512, BF16, "AVX-512 bf16 dot products", 24, 16, 32) \
+    X(u8s8, avx512, VNNI, "AVX-512 VNNI dot products", 24, 16, 64)
+
 /* clang-format on */
 
 /*
@@ -139,6 +169,18 @@
     void conv_f32_ukr_##tile##__##isa(const struct conv_ukr *u, const struct conv_ukr_args *a);
 CONV_UKRS(CONV_DECLARE_UKR)
 
+/* As CONV_UKR_IDENTITY, with the type and the extension. */
+#define CONV_LANE_UKR_IDENTITY(number, type_, tile, isa_, extension_)                                                  \
+    .name = #type_ "_" #tile "__" #isa_, .isa = CONV_ISA_##isa_, .type = number, .extension = CPU_EXT_##extension_,    \
+    .fn = CONV_FN_##isa_(conv_##type_##_ukr_##tile##__##isa_)
+
+#define CONV_DECLARE_LANE_UKR(type, tile, isa, extension)                                                              \
+    extern const struct conv_ukr conv_ukr_##type##_##tile##__##isa;                                                    \
+    void conv_##type##_ukr_##tile##__##isa(const struct conv_ukr *u, const struct conv_ukr_args *a);
+#define CONV_DECLARE_LANE_TYPE(number, type)                                                                           \
+    CONV_UKRS_##type(CONV_DECLARE_LANE_UKR) extern const struct conv_pack_windows conv_pack_windows_##type##__ref;
+CONV_LANE_TYPES(CONV_DECLARE_LANE_TYPE)
+
 #define CONV_DECLARE_PACKER(isa) extern const struct conv_pack_windows conv_pack_windows__##isa;
 CONV_WINDOW_PACKERS(CONV_DECLARE_PACKER)
 
@@ -178,6 +220,11 @@ CONV_SMALLS(CONV_DECLARE_SMALL)
     float conv_peak_fma__##isa(size_t n_steps);                                                                        \
     float conv_peak_read__##isa(const float *x, size_t n);
 CONV_PEAKS(CONV_DECLARE_PEAK)
+
+#define CONV_DECLARE_LANE_PEAK(type, isa, extension, name, chains, lanes, adds)                                        \
+    enum { CONV_PEAK_CHAINS__##type = chains, CONV_PEAK_LANES__##type = lanes };                                       \
+    float conv_peak_fma__##type(size_t n_steps);
+CONV_LANE_PEAKS(CONV_DECLARE_LANE_PEAK)
 
 /* A compiled tile size of a kernel. */
 typedef void (*conv_ukr_instance_fn)(const struct conv_ukr_args *a);

@@ -5,6 +5,9 @@
  *
  *     out[f][i] (+)= sum over t < k of in[t][i] * filter[t][f]          i < n_win, f < n_f
  *
+ * An element of a panel is a lane (shape/type.h): 4 bytes, of f32 one channel. A product of two lanes is the sum of the
+ * products of their channels.
+ *
  *   in      windows  [k][ld_in]      packed: ld_in = n_win rounded up to win_granule; columns past n_win are zero.
  *                                    In place: rows of the input itself, of which only n_win elements are read
  *                     t=0: w0 w1 ... w15 | t=1: w0 w1 ... w15 | ...
@@ -12,6 +15,7 @@
  *                    apart, each [k][win_panel]; in place the panels are one row, win_panel elements on.
  *   filter  filters  consecutive panels of [k][f_panel] (the last may be narrower): filter f of step t is at
  *                     panel f / f_panel, element t * width + f % f_panel. Our own kernels have one panel per tile.
+ *                    Types with a head: [1 + k][f_panel], where sums start at the first lanes, s32
  *   out     [n_f][ld_out]: windows of a filter are contiguous, which is NCHW's own order; nothing is unpacked
  *
  * A descriptor holds `fn`, which computes, and `emit`, which lists the loads and stores that fn executes, in fn's
@@ -27,6 +31,7 @@
 
 #include "kernels/shape/sizes.h"
 #include "kernels/shape/tensor.h"
+#include "kernels/shape/type.h"
 #include "sim/cpu.h"
 #include "sim/base/access.h"
 
@@ -95,7 +100,7 @@ typedef void (*conv_ukr_fn)(const struct conv_ukr *u, const struct conv_ukr_args
 typedef void (*conv_ukr_emit_fn)(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink);
 
 struct conv_ukr {
-    const char *name;   /* "f32_<n_win>x<n_f>__<isa>" */
+    const char *name;   /* "<type>_<n_win>x<n_f>__<isa>" */
     enum cpu_isa isa;   /* needed to run fn */
     size_t n_win, n_f;  /* the full tile: SConv's Nwin, Nf */
     size_t win_granule; /* panel columns are a multiple of this */
@@ -113,6 +118,8 @@ struct conv_ukr {
     enum conv_walk walk; /* the windows that fn takes by args.taps, at most CONV_MAX_TAP_WINDOWS */
     bool prefetches;     /* fn prefetches args.ahead */
     bool chains;         /* fn takes args.n_tiles; emit takes one tile at a time */
+    enum conv_type type;
+    enum cpu_extension extension; /* needed to run fn, beside isa */
 };
 
 /* Shares the lines of the lists out over the k steps of a call, from the first step on. */

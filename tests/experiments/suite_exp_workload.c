@@ -25,38 +25,41 @@ struct shape {
 /*
  * The meaning of each text, worked out by hand from the rules in benchdnn's documentation. Members in order: images;
  * channels, height, width; filters, their height, width; strides; padding above, left, below, right; dilations; groups;
- * output.
+ * output; element type.
  */
 static const struct shape shapes[] = {
-    { "mb1ic64ih56oc64oh56kh3ph1n\"name\"", { 1, 64, 56, 56, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 56 }, 1, "name" },
+    { "mb1ic64ih56oc64oh56kh3ph1n\"name\"",
+      { 1, 64, 56, 56, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 56, 0 },
+      1,
+      "name" },
     { "mb1_ic3oc64_ih224oh224kh3sh1dh0ph1_iw224ow224kw3sw1dw0pw1",
-      { 1, 3, 224, 224, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 224, 224 },
+      { 1, 3, 224, 224, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 224, 224, 0 },
       1,
       "" },
-    { "ic16ih8kh3oc8", { 2, 16, 8, 8, 8, 3, 3, 1, 1, 0, 0, 0, 0, 1, 1, 1, 6, 6 }, 1, "" },
+    { "ic16ih8kh3oc8", { 2, 16, 8, 8, 8, 3, 3, 1, 1, 0, 0, 0, 0, 1, 1, 1, 6, 6, 0 }, 1, "" },
     { "mb1ic32ih14oc32oh14kh3ph1n\"resnet_50:res4a_branch2b*6\"",
-      { 1, 32, 14, 14, 32, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 14, 14 },
+      { 1, 32, 14, 14, 32, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 14, 14, 0 },
       6,
       "resnet_50:res4a_branch2b" },
     { "mb1ic3ih227iw227_oc96oh55ow55_kh11kw11_sh4sw4ph0pw0_nalexnet:conv1",
-      { 1, 3, 227, 227, 96, 11, 11, 4, 4, 0, 0, 0, 0, 1, 1, 1, 55, 55 },
+      { 1, 3, 227, 227, 96, 11, 11, 4, 4, 0, 0, 0, 0, 1, 1, 1, 55, 55, 0 },
       1,
       "alexnet:conv1" },
     /* The padding follows from the output: (4 - 1) * 2 + 3 - 8 = 1 in all, nothing before. */
-    { "mb1ic3ih8oc4oh4kh3sh2", { 1, 3, 8, 8, 4, 3, 3, 2, 2, 0, 0, 1, 1, 1, 1, 1, 4, 4 }, 1, "" },
+    { "mb1ic3ih8oc4oh4kh3sh2", { 1, 3, 8, 8, 4, 3, 3, 2, 2, 0, 0, 1, 1, 1, 1, 1, 4, 4, 0 }, 1, "" },
     { "g4mb1ic16oc16_iw5ow5kw3pw1_n\"1d_conv:grouped\"",
-      { 1, 16, 1, 5, 16, 1, 3, 1, 1, 0, 1, 0, 1, 1, 1, 4, 1, 5 },
+      { 1, 16, 1, 5, 16, 1, 3, 1, 1, 0, 1, 0, 1, 1, 1, 4, 1, 5, 0 },
       1,
       "1d_conv:grouped" },
     /* A stride that leaves the last row over: no padding behind, rather than a negative padding. */
-    { "mb1ic16ih8oc16oh4kh1sh2ph0", { 1, 16, 8, 8, 16, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1, 1, 4, 4 }, 1, "" },
-    { "mb1ic2ih9iw7oc2kh3kw1dh1pw1", { 1, 2, 9, 7, 2, 3, 1, 1, 1, 0, 1, 0, 1, 2, 1, 1, 5, 9 }, 1, "" },
+    { "mb1ic16ih8oc16oh4kh1sh2ph0", { 1, 16, 8, 8, 16, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1, 1, 4, 4, 0 }, 1, "" },
+    { "mb1ic2ih9iw7oc2kh3kw1dh1pw1", { 1, 2, 9, 7, 2, 3, 1, 1, 1, 0, 1, 0, 1, 2, 1, 1, 5, 9, 0 }, 1, "" },
     /*
      * A padding of 0 or a stride of 1 does not select an axis, so the text is a line; a star without a number is part
      * of a name.
      */
-    { "mb1ic2iw5oc2kw3ph0sh1n\"a*b\"", { 1, 2, 1, 5, 2, 1, 3, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 3 }, 1, "a*b" },
-    { "mb1ic2id1kd1ih4oc2kh1", { 1, 2, 4, 4, 2, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 4, 4 }, 1, "" },
+    { "mb1ic2iw5oc2kw3ph0sh1n\"a*b\"", { 1, 2, 1, 5, 2, 1, 3, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 3, 0 }, 1, "a*b" },
+    { "mb1ic2id1kd1ih4oc2kh1", { 1, 2, 4, 4, 2, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 4, 4, 0 }, 1, "" },
 };
 
 static bool is_expected(const struct exp_descriptor *d, const struct shape *s)
