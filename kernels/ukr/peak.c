@@ -20,7 +20,7 @@ static const struct conv_peak peaks[] = { CONV_PEAKS(PEAK) };
         .extension = CPU_EXT_##extension_,                                                                             \
         .n_chains = (chains),                                                                                          \
         .flop_per_step = 2.0 * (chains) * (adds),                                                                      \
-        .fma = CONV_FN_##isa_(conv_peak_fma__##type),                                                                  \
+        .fma = CONV_FN_##isa_(conv_peak_fma_##type##__##isa_),                                                         \
     };
 CONV_LANE_PEAKS(LANE_PEAK)
 

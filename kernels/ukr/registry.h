@@ -123,7 +123,7 @@
 
 /*
  * Peak loops of the types with several channels in a lane: the loop's type, isa, extension, name, chains, lanes of a
- * vector, multiply-adds of an instruction. Functions conv_peak_fma__<type>. s8s8 has u8s8's instruction, and loop.
+ * vector, multiply-adds of an instruction. Functions conv_peak_fma_<type>__<isa>. s8s8 has u8s8's instruction, and loop.
  */
 #define CONV_LANE_PEAKS(X)                                         \
     X(bf16, avx512, BF16, "AVX-512 bf16 dot products", 24, 16, 32) \
@@ -223,7 +223,7 @@ CONV_PEAKS(CONV_DECLARE_PEAK)
 
 #define CONV_DECLARE_LANE_PEAK(type, isa, extension, name, chains, lanes, adds)                                        \
     enum { CONV_PEAK_CHAINS__##type = chains, CONV_PEAK_LANES__##type = lanes };                                       \
-    float conv_peak_fma__##type(size_t n_steps);
+    float conv_peak_fma_##type##__##isa(size_t n_steps);
 CONV_LANE_PEAKS(CONV_DECLARE_LANE_PEAK)
 
 /* A compiled tile size of a kernel. */

@@ -7,7 +7,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define DOT(acc, w, f) ((__m512i)_mm512_dpbf16_ps((__m512)(acc), (__m512bh)(w), (__m512bh)(f)))
+#define DOT "vdpbf16ps"
 #define ADD(a, b) ((__m512i)_mm512_add_ps((__m512)(a), (__m512)(b)))
 #define HEAD 0
 #define UKR conv_bf16_ukr_16x24__avx512

@@ -3,7 +3,7 @@
  * accumulator each. A step is a load of 16 lanes and n_f broadcasts of a lane. n_f is a constant of an instance. The
  * including file defines
  *
- *   DOT(acc, w, f)   the sums and the products of lanes, 16 times
+ *   DOT              the instruction: sums of products of lanes, 16 times
  *   ADD(a, b)        16 sums
  *   HEAD             1: sums start at the panel's head; 0: at zero
  *   UKR              the name of the function
@@ -16,6 +16,16 @@
 enum { TILE_VECTOR = 16, TILE_ACCUMULATORS = 24 };
 
 typedef int __attribute__((may_alias)) lane_word;
+
+/*
+ * Adds the products of 16 lanes of windows by a lane of filters, broadcast from memory. The instruction is written down:
+ * gcc 12 copies and spills the accumulators of the intrinsic functions.
+ */
+static inline __attribute__((always_inline)) void add_products(__m512i *acc, __m512i windows, const lane_word *filter)
+{
+    LOG_READ(filter, sizeof *filter);
+    __asm__(DOT " %2%{1to16%}, %1, %0" : "+v"(*acc) : "v"(windows), "m"(*filter));
+}
 
 /* Stores a row of n windows, 16 if the mask is whole. */
 static inline __attribute__((always_inline)) void store_row(lane_word *out, __m512i row, const bool accumulate,
@@ -62,7 +72,7 @@ static inline __attribute__((always_inline)) void one_tile(const struct conv_ukr
         IN_REGISTER(windows);
 #pragma GCC unroll 24
         for (size_t f = 0; f < n_f; f++)
-            acc[f] = DOT(acc[f], windows, _mm512_set1_epi32(filter[f]));
+            add_products(&acc[f], windows, filter + f);
         in += TILE_VECTOR;
         filter += n_f;
     }

@@ -8,6 +8,6 @@ enum { N_CHAINS = CONV_PEAK_CHAINS__bf16, N_LANES = CONV_PEAK_LANES__bf16 };
 
 #define FMADD(acc, a, b) _mm512_dpbf16_ps((__m512)(acc), (__m512bh)(a), (__m512bh)(b))
 #define REGISTER "v"
-#define PEAK_FMA conv_peak_fma__bf16
+#define PEAK_FMA conv_peak_fma_bf16__avx512
 #include "kernels/ukr/peak_tmpl.h"
 #endif

@@ -8,6 +8,6 @@ enum { N_CHAINS = CONV_PEAK_CHAINS__u8s8, N_LANES = CONV_PEAK_LANES__u8s8 };
 
 #define FMADD(acc, a, b) ((peak_vector)_mm512_dpbusd_epi32((__m512i)(acc), (__m512i)(a), (__m512i)(b)))
 #define REGISTER "v"
-#define PEAK_FMA conv_peak_fma__u8s8
+#define PEAK_FMA conv_peak_fma_u8s8__avx512
 #include "kernels/ukr/peak_tmpl.h"
 #endif

@@ -2,7 +2,7 @@
 #include "kernels/ukr/registry.h"
 
 #if defined(__x86_64__)
-#define DOT _mm512_dpbusd_epi32
+#define DOT "vpdpbusd"
 #define ADD _mm512_add_epi32
 #define HEAD 0
 #define UKR conv_u8s8_ukr_16x24__avx512
