@@ -14,7 +14,8 @@ static const struct conv_pack_windows *const packers[] = { CONV_WINDOW_PACKERS(P
 #define LANE_UKR_ADDRESS(type, tile, isa, extension) &conv_ukr_##type##_##tile##__##isa,
 #define LANE_LISTS(number, type)                                                                                       \
     static const struct conv_ukr *const type##_ukrs[] = { CONV_UKRS_##type(LANE_UKR_ADDRESS) };                        \
-    static const struct conv_pack_windows *const type##_packers[] = { &conv_pack_windows_##type##__ref };
+    static const struct conv_pack_windows *const type##_packers[] = { &conv_pack_windows_##type##__ref,                \
+                                                                      &conv_pack_windows_##type##__avx512 };
 CONV_LANE_TYPES(LANE_LISTS)
 
 #define LISTS(ukrs, packers) ukrs, sizeof ukrs / sizeof ukrs[0], packers, sizeof packers / sizeof packers[0]

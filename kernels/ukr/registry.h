@@ -55,7 +55,7 @@
 /*
  * The types with several channels in a lane (shape/type.h), and the micro-kernels of a type: tile, isa, extension, the
  * portable first. Descriptors are conv_ukr_<type>_<tile>__<isa>, functions conv_<type>_ukr_<tile>__<isa>. Each type has
- * a routine that packs windows, conv_pack_windows_<type>__ref.
+ * two routines that pack windows, conv_pack_windows_<type>__ref and __avx512, by conv_pack_lanes_<type>__avx512.
  */
 #define CONV_LANE_TYPES(X) \
     X(CONV_BF16, bf16)     \
@@ -178,7 +178,9 @@ CONV_UKRS(CONV_DECLARE_UKR)
     extern const struct conv_ukr conv_ukr_##type##_##tile##__##isa;                                                    \
     void conv_##type##_ukr_##tile##__##isa(const struct conv_ukr *u, const struct conv_ukr_args *a);
 #define CONV_DECLARE_LANE_TYPE(number, type)                                                                           \
-    CONV_UKRS_##type(CONV_DECLARE_LANE_UKR) extern const struct conv_pack_windows conv_pack_windows_##type##__ref;
+    CONV_UKRS_##type(CONV_DECLARE_LANE_UKR) extern const struct conv_pack_windows conv_pack_windows_##type##__ref,     \
+        conv_pack_windows_##type##__avx512;                                                                            \
+    void conv_pack_lanes_##type##__avx512(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a);
 CONV_LANE_TYPES(CONV_DECLARE_LANE_TYPE)
 
 #define CONV_DECLARE_PACKER(isa) extern const struct conv_pack_windows conv_pack_windows__##isa;

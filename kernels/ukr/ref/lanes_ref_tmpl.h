@@ -73,8 +73,9 @@ static inline __attribute__((always_inline)) void block(const struct conv_ukr_ar
     {                                                                                                                  \
         block(a, in_width, win0, f0, n_f);                                                                             \
     }
-BLOCK(1)
-BLOCK(2) BLOCK(3) BLOCK(4) BLOCK(5) BLOCK(6)
+/* clang-format off */
+BLOCK(1) BLOCK(2) BLOCK(3) BLOCK(4) BLOCK(5) BLOCK(6)
+    /* clang-format on */
 
     void UKR(const struct conv_ukr *u, const struct conv_ukr_args *a)
 {
