@@ -17,7 +17,7 @@ static struct sim_run segment_loads(const struct conv_pack_windows_args *a, cons
         .addr = a->in + (channel * plane + part->element) * bytes,
         .stride_bytes = (int64_t)(plane * bytes),
         .count = (uint32_t)min_size(type->lane_channels, a->n_c - channel),
-        .access_bytes = (uint32_t)(part->n * bytes),
+        .access_bytes = (uint32_t)(part->span * bytes),
         .kind = SIM_LOAD,
         .tag = (uint8_t)a->tag,
         .phase = CONV_PHASE_PACK,
@@ -63,9 +63,9 @@ static void emit_windows(const struct conv_pack_windows *self, const struct conv
     }
 }
 
-static bool has_no_stride(const struct conv_problem *p)
+static bool has_short_stride(const struct conv_problem *p)
 {
-    return p->stride_w == 1;
+    return p->stride_w <= 2;
 }
 
 #define PACKER(number, type)                                                                                           \
@@ -76,7 +76,7 @@ static bool has_no_stride(const struct conv_problem *p)
         .max_width = WIDTH,                                                                                            \
         .fn = CONV_X86_FN(conv_pack_lanes_##type##__avx512),                                                           \
         .emit = emit_windows,                                                                                          \
-        .can_pack = has_no_stride,                                                                                     \
+        .can_pack = has_short_stride,                                                                                  \
         .vector_bytes = ROW_BYTES,                                                                                     \
     };
 CONV_LANE_TYPES(PACKER)

@@ -7,6 +7,7 @@
 #define ELEMENT_BYTES 1
 #define N_CHANNELS 4
 #define LOAD(mask, at) _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, at))
+#define LOAD_2(mask, at) _mm512_cvtepu8_epi32(_mm256_cvtepi16_epi8(_mm256_maskz_loadu_epi8(mask, at)))
 #define FLIP 0
 #define PACK conv_pack_lanes_u8s8__avx512
 #include "kernels/ukr/avx512/lane_pack_avx512.h"
