@@ -1,5 +1,7 @@
 #include "kernels/backend/fused.h"
 
+#include <assert.h>
+
 #include "kernels/backend/resolve.h"
 #include "kernels/shape/sizes.h"
 #include "kernels/ukr/winograd_tile.h"
@@ -172,6 +174,7 @@ static int run(struct conv_backend *self, const struct conv_run *r)
 void conv_fused_init(struct conv_fused *f, struct conv_backend *inner, const struct conv_plan *plan,
                      const struct conv_after *after, struct sim_sink *sink)
 {
+    assert(!conv_types[plan->problem.type].most_product); /* outputs are f32 */
     *f = (struct conv_fused){
         .base = { step, run },
         .finish = sink ? replay : execute,

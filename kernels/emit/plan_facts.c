@@ -56,7 +56,7 @@ struct conv_plan_facts conv_plan_facts_of(const struct conv_plan *plan, const st
     const unsigned fits = csa_fits_of(&plan->problem, caches, t);
     const size_t depth = t->n_c * plan->problem.r * plan->problem.s;
 
-    assert(plan->algorithm == CONV_SCONV);
+    assert(plan->algorithm == CONV_SCONV && plan->problem.type == CONV_F32);
     return (struct conv_plan_facts){
         .problem = plan->problem,
 #define KEY(section, key, type, role, value, meaning) .section##_##key = value,

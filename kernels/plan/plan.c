@@ -240,7 +240,7 @@ static struct conv_plan_direct cut_direct(const struct conv_problem *p, const st
 int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const struct conv_direct *kernel,
                      double l1_bytes)
 {
-    assert(conv_direct_suits(kernel, p));
+    assert(conv_direct_suits(kernel, p) && p->type == CONV_F32);
     *plan = (struct conv_plan){
         .algorithm = CONV_DIRECT,
         .problem = *p,
@@ -267,7 +267,7 @@ int conv_plan_winograd(struct conv_plan *plan, const struct conv_problem *p, con
     size_t *bytes = plan->layout.bytes;
     int err;
 
-    assert(!conv_winograd_why_not(p) && conv_winograd_takes_ukr(ukr) && block >= 1);
+    assert(!conv_winograd_why_not(p) && conv_winograd_takes_ukr(ukr) && block >= 1 && p->type == CONV_F32);
     block = round_up(min_size(block, rows * columns), ukr->n_win);
     *plan = (struct conv_plan){
         .algorithm = CONV_WINOGRAD,
@@ -302,7 +302,7 @@ int conv_plan_winograd(struct conv_plan *plan, const struct conv_problem *p, con
 
 int conv_plan_plugin(struct conv_plan *plan, const struct conv_problem *p, const char *name, void *code)
 {
-    assert(name);
+    assert(name && p->type == CONV_F32);
     *plan = (struct conv_plan){
         .algorithm = CONV_PLUGIN,
         .problem = *p,
@@ -350,7 +350,7 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
 {
     int err;
 
-    assert(core && ukr);
+    assert(core && ukr && p->type == CONV_F32);
     *plan = (struct conv_plan){
         .problem = *p,
         .view = flattened(p),

@@ -12,6 +12,8 @@
 #include "kernels/ukr/ukr.h"
 #include "kernels/ukr/winograd.h"
 
+/* conv_plan_sconv and conv_plan_sconv_with plan all element types, the other functions f32 alone. */
+
 /* Tells whether the micro-kernel can read the shape's windows tap by tap: it walks, and the filter is not too large. */
 bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr);
 
