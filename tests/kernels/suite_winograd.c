@@ -252,7 +252,7 @@ static void worst_errors_enclose_bounds(void)
 static void choices_keep_the_error(void)
 {
     const struct csa_caches caches = { .l1_bytes = 32768, .l2_bytes = 1 << 20, .l3_bytes = 1 << 25, .line_bytes = 64 };
-    const struct conv_problem p = { 1, 64, 56, 56, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 56 };
+    const struct conv_problem p = { 1, 64, 56, 56, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 56, 0 };
     const double of[] = { [2] = conv_winograd_worst_error(2, 64), [4] = conv_winograd_worst_error(4, 64) };
     struct conv_winograd_options o = { .most_error = of[4] };
     struct conv_plan plan;
