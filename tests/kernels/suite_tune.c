@@ -470,7 +470,9 @@ static void strided_windows_are_walked_for_few_filters(void)
  */
 static void tiles_in_place_are_those_worked_out_by_hand(void)
 {
-    struct conv_problem p = layer(512, 7, 512, 3, 1), strided = layer(512, 8, 512, 1, 0);
+    struct conv_problem p = layer(512, 7, 512, 3, 1), strided = layer(512, 8, 512, 1, 0),
+                        square = layer(512, 8, 512, 3, 1);
+    struct csa_caches small = caches;
     struct csa_tiling t = csa_analyse_in_place(&p, &caches, 14, 32, CSA_WS), s;
 
     CU_ASSERT(t.n_c == 128 && t.channel_sets == 4 && t.in_tiles == 4 && t.k2 == 4 && t.k3 == 16);
@@ -481,6 +483,11 @@ static void tiles_in_place_are_those_worked_out_by_hand(void)
     CU_ASSERT(s.dram_lines == 16. * 512 / 16 + 512. * 512 / 16);
     /* 16 windows and 24 filters: 928 bytes a channel, 1536 of outputs. 32 KiB hold 33: 512 / 16. */
     CU_ASSERT(csa_analyse_in_l1(&p, &caches, 16, 24, CSA_WS).n_c == 32);
+    /* Strided 3x3: four new elements a window, (14 * 4 + 32 * 9) * 4 = 1376. 160,000 bytes hold 114: 512 / 8. */
+    square.stride_h = square.stride_w = 2;
+    square.p = square.q = 4;
+    small.l2_bytes = 640000;
+    CU_ASSERT(csa_analyse_in_place(&square, &small, 14, 32, CSA_WS).n_c == 64);
 }
 
 /* Without a limit, the widest vectors here are chosen from; a micro-kernel that is to be kept is kept. */
