@@ -12,7 +12,8 @@
  *                the lines between caches take turns: the sum of both counts
  *   storing      the time of stores beyond computing; and missing stores: store_buffers stores leave in order, beside
  *                the step's further work, and further stores wait. At most store_misses lines of stores are in flight.
- *                Calls make most stores in little time
+ *                Calls make most stores in little time. Where a wide store takes more than a cycle, the stores of sums at
+ *                the end of a loop stop the multiply-adds
  *   calls        operations that depend on one another, and the mispredicted end of every loop of more than
  *                foreseen_passes; less the multiply-adds that still wait in the window at the end of the loop
  *   waiting      for loads served by a level beyond the first, or by memory. A window of operations, with at most
