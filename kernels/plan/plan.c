@@ -128,16 +128,13 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
         .algorithm = CONV_SCONV,
         .ukr = ukr,
         .nest = conv_nest_sconv,
-        .sconv = { .tiling = *tiling,
-                   .lane_channels = type->lane_channels,
-                   .head = type->head,
-                   .options = *options,
-                   .pack_windows = conv_pack_windows_for(&view, ukr) },
+        .sconv = { .tiling = *tiling, .lane_channels = type->lane_channels, .head = type->head, .options = *options },
     };
     does->reads_in_place &= (conv_is_pointwise(p) && ukr->reads_in_place) || conv_plan_can_walk(p, ukr);
     does->skips_padding &=
         !has_lanes && !does->reads_in_place && has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
     does->prefetches &= ukr->prefetches;
+    plan->sconv.pack_windows = conv_pack_windows_for(&view, ukr, does->prefetches);
     plan->sconv.walks = does->reads_in_place && conv_plan_can_walk(p, ukr);
     if (plan->sconv.walks && ukr->walk == CONV_WALK_ANY) {
         plan->sconv.cut = cut_rows(&view, ukr->n_win);

@@ -23,7 +23,7 @@ typedef int (*conv_nest_fn)(const struct conv_plan *plan, struct conv_backend *b
 struct conv_sconv_options {
     bool packs_filters;  /* at run time, as training needs (SConv section 3); otherwise filters were packed ahead */
     bool reads_in_place; /* no packed windows: pointwise, rows of the input are read, otherwise windows tap by tap */
-    bool prefetches;     /* micro-kernels prefetch, if they can, for later micro-kernels */
+    bool prefetches;     /* micro-kernels prefetch, if they can, for later micro-kernels; strides: pack.h, transposes */
     bool skips_padding;  /* rows of taps that only read padding are neither packed nor computed; panels are by rows */
     bool pads_first;     /* a group's channels are copied into a padded image, out of which windows are packed */
 };

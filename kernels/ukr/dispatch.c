@@ -103,13 +103,14 @@ static bool suits(const struct conv_pack_windows *pack, const struct conv_proble
     return pack->isa == u->isa && conv_pack_windows_suits(pack, p, conv_ukr_win_panel(u));
 }
 
-const struct conv_pack_windows *conv_pack_windows_for(const struct conv_problem *p, const struct conv_ukr *u)
+const struct conv_pack_windows *conv_pack_windows_for(const struct conv_problem *p, const struct conv_ukr *u,
+                                                      bool may_transpose)
 {
     const struct conv_type_kernels *k = conv_kernels_of(u->type);
     const struct conv_pack_windows *best = k->pack_windows[0];
 
     for (size_t i = 1; i < k->n_packers; i++) {
-        if (suits(k->pack_windows[i], p, u))
+        if (suits(k->pack_windows[i], p, u) && (may_transpose || !k->pack_windows[i]->transposes))
             best = k->pack_windows[i];
     }
     return best;

@@ -42,7 +42,11 @@ const struct conv_ukr *conv_ukr_best(void);
 size_t conv_pack_windows_count(void);
 const struct conv_pack_windows *conv_pack_windows_at(size_t i);
 
-/* Returns the packing routine for a micro-kernel's type and instruction set, and the shape. */
-const struct conv_pack_windows *conv_pack_windows_for(const struct conv_problem *p, const struct conv_ukr *u);
+/*
+ * Returns the packing routine for a micro-kernel's type and instruction set, and the shape; no routine that transposes
+ * unless may_transpose.
+ */
+const struct conv_pack_windows *conv_pack_windows_for(const struct conv_problem *p, const struct conv_ukr *u,
+                                                      bool may_transpose);
 
 #endif

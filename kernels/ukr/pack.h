@@ -71,8 +71,9 @@ struct conv_pack_windows {
     /* Adds to *work; NULL: the routine's code has one path. */
     void (*count)(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a,
                   struct conv_pack_work *work);
-    bool (*can_pack)(const struct conv_problem *p);    /* NULL = every shape */
-    uint32_t vector_bytes;                             /* vector-based packing (ukr/pack_vbp.h): a load or store, */
+    bool (*can_pack)(const struct conv_problem *p); /* NULL = every shape */
+    bool transposes;       /* of plans that prefetch: plans of the paper pack strided windows by vectors (pack_vbp.h) */
+    uint32_t vector_bytes; /* vector-based packing (ukr/pack_vbp.h): a load or store, */
     void (*pack_group)(const struct vbp_group *group); /* packs a group */
 };
 

@@ -114,4 +114,5 @@ const struct conv_pack_windows conv_pack_windows__strided = {
     .fn = CONV_FN_strided(conv_pack_strided_fn__avx2),
     .emit = emit,
     .can_pack = can_pack,
+    .transposes = true,
 };

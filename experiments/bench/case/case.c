@@ -483,7 +483,8 @@ void exp_experiment_say_unwritten(const struct exp_experiment *e, const struct e
 static void write_sconv(const struct conv_plan *plan, char *text)
 {
     const struct csa_tiling *t = &plan->sconv.tiling;
-    const struct conv_pack_windows *usual = conv_pack_windows_for(&plan->view, plan->ukr);
+    const struct conv_pack_windows *usual =
+        conv_pack_windows_for(&plan->view, plan->ukr, plan->sconv.options.prefetches);
 
     snprintf(text, EXP_PLAN_TEXT_BYTES, "%s %s nc=%zu k2=%zu k3=%zu %s%s%s%s", conv_plan_kernel_name(plan),
              t->schedule == CSA_IS ? "is" : "ws", t->n_c, t->k2, t->k3, conv_plan_windows_name(plan),
