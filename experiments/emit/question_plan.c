@@ -14,6 +14,7 @@
 #include "experiments/emit/options_emit.h"
 #include "kernels/emit/plan_facts.h"
 #include "kernels/emit/plan_json.h"
+#include "kernels/emit/program.h"
 #include "sim/machine/machine_words.h"
 
 /* ---- plans with decisions of the user's own: "n_c=32,k2=5,schedule=is" ---- */
@@ -245,9 +246,10 @@ int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_emit_options 
         return err;
     if (is_given(o->plan) && is_given(o->set))
         return exp_fail(why, -EINVAL, "SET decides in place of CSA: with PLAN=file, edit the file");
-    if (is_given(o->plan))
-        return read_file(p, o->plan, why);
-    return plan_models(p, o, why);
+    err = is_given(o->plan) ? read_file(p, o->plan, why) : plan_models(p, o, why);
+    for (size_t i = 0; i < p->list.n; i++)
+        conv_program_adapt(&p->list.plan[i].plan);
+    return err;
 }
 
 void exp_emit_plans_release(struct exp_emit_plans *p)

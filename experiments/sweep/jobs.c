@@ -188,10 +188,22 @@ static bool counts_ways(const struct sim_machine *x, const struct sim_machine *y
            x->level[0].line_bytes == y->level[0].line_bytes;
 }
 
-/* Tells whether a task shares the simulation of the task before, in the same job, and adds a clock alone. */
+static bool has_prefetchers(const struct sim_machine *m)
+{
+    bool has = false;
+
+    for (size_t k = 0; k < m->n_levels; k++)
+        has |= m->level[k].prefetch[0].kind != 0;
+    return has;
+}
+
+/*
+ * Tells whether a task shares the simulation of the task before, in the same job, and adds a clock alone. Prefetched
+ * lines come by the time of a single clock.
+ */
 static bool is_counted(const struct exp_sweep *s, size_t before, size_t task)
 {
-    return has_clock(s, task) && !by_counting(s, before, task);
+    return has_clock(s, task) && !has_prefetchers(machine_at(s, task)) && !by_counting(s, before, task);
 }
 
 /*

@@ -8,8 +8,24 @@
 #include "kernels/emit/program_ukr.h"
 #include "kernels/nest/nest.h"
 #include "kernels/backend/resolve.h"
+#include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/element.h"
 #include "kernels/ukr/pack_vbp.h"
+
+void conv_program_adapt(struct conv_plan *plan)
+{
+    const struct conv_pack_windows *one_by_one = conv_pack_windows_at(0), *pack = plan->sconv.pack_windows;
+
+    if (plan->algorithm != CONV_SCONV || pack->vector_bytes || pack == one_by_one)
+        return;
+    plan->sconv.pack_windows = one_by_one;
+    for (size_t i = 1; i < conv_pack_windows_count(); i++) {
+        pack = conv_pack_windows_at(i);
+        if (pack->vector_bytes && pack->isa == plan->ukr->isa &&
+            conv_pack_windows_suits(pack, &plan->view, conv_ukr_win_panel(plan->ukr)))
+            plan->sconv.pack_windows = pack;
+    }
+}
 
 struct emitter {
     struct conv_backend base;

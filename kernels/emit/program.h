@@ -108,6 +108,9 @@ struct conv_program {
  */
 const char *conv_program_why_not(const struct conv_plan *plan);
 
+/* Has a plan pack windows as programs do: by vectors, or element by element. No program transposes. */
+void conv_program_adapt(struct conv_plan *plan);
+
 /*
  * Writes down a plan for which conv_program_why_not returns NULL: its nest with fused work, if any, or the packing of
  * all its filters. The plan must outlive the program. Returns 0 or -ENOMEM; then the program is empty.

@@ -11,6 +11,7 @@
 #include "kernels/backend/backend.h"
 #include "kernels/backend/fused.h"
 #include "kernels/conv_naive.h"
+#include "kernels/emit/program.h"
 #include "kernels/nest/nest.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/kernels/shapes.h"
@@ -44,6 +45,7 @@ static struct conv_layer_plan random_plan(enum cpu_isa isa)
 
     options.pads_first = false;
     CU_ASSERT_FATAL(conv_plan_sconv_with(&n.plan, &p, u, &t, &options) == 0);
+    conv_program_adapt(&n.plan);
     return n;
 }
 

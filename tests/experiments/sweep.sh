@@ -210,7 +210,7 @@ check "one core is the machine: $one" [ "$(column l1_load_misses 1)" = "$one" ]
 check "a machine without a core has no cycles" grep -q ': clx4208 has no \[core\]' "$dir/configs.csv"
 
 # A machine with a core is swept by the cycles, which equal the experiment's, and are kept. Configurations with equal
-# counts are simulated once, with the cycles of each alone.
+# accesses and first levels are simulated together, with the cycles of each alone.
 dir=$work/clocked/zen3/sweep/three,pointwise
 timed() { # timed VARY: of each configuration
     "$sweep" MORE=1 "RESULTS=$work/clocked" "$three" LAYERS=pointwise MACHINE=zen3 UKR=avx2 ALGO=sconv_ws "VARY=$1" STORE=no >"$work/out" 2>"$work/err"
@@ -218,7 +218,7 @@ timed() { # timed VARY: of each configuration
 }
 clocked() {
     timed 'L2.size=32K,64K memory_latency_cycles=380,700' >"$work/all"
-    says "4 simulations, none from a store; 2 passes over plans' accesses serve all"
+    says "4 simulations, none from a store; 4 passes over plans' accesses serve all"
     for one in 32K:700 64K:380; do
         check "configuration $one by itself: $(cat "$work/all")" \
             cmp -s <(grep "^${one/:/ } " "$work/all") <(timed "L2.size=${one%:*} memory_latency_cycles=${one#*:}")
@@ -239,7 +239,7 @@ clocked() {
         awk 'NR == FNR { alone = $0; next } { found += $0 == alone; cycles[$3]; misses[$4] }
             END { exit !(found == 1 && length(cycles) == 4 && length(misses) == 2) }' "$work/alone" "$work/shared"
     timed 'L2.size=32K memory_latency_cycles=380 memory_scattered_cycles=0,23,46' >"$work/all"
-    says "3 simulations, none from a store; 2 passes over plans' accesses serve all"
+    says "3 simulations, none from a store; 3 passes over plans' accesses serve all"
     check "scattered lines are counted where they cost something, and then cost alike: $(cut -d' ' -f3 "$work/all" | xargs)" \
         awk '{ c[NR] = $3 } END { a = c[2] - c[1]; b = c[3] - c[2]; exit !(a > 100 && (a - b) ^ 2 < 400) }' "$work/all"
     for stored in none both; do
