@@ -72,7 +72,7 @@ static inline uint8_t strided_live(ptrdiff_t column, ptrdiff_t n, ptrdiff_t w)
 {
     const ptrdiff_t first = column < 0 ? -column : 0, end = column + n > w ? w - column : n;
 
-    return first < end ? (uint8_t)((1u << end) - (1u << first)) : 0;
+    return (uint8_t)(first < end ? (1u << end) - (1u << first) : 0);
 }
 
 static inline void set_strided_live(const struct conv_problem *p, const struct conv_tile *t, size_t fh, size_t fw,

@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) void set_windows(struct windows *w,
 
     w->in = taps->in;
     for (size_t i = 0; i < STRIDED_WIN; i++) {
-        w->live[i] = is_whole ? (uint8_t)((1u << n) - 1) : taps->live[i];
+        w->live[i] = (uint8_t)(is_whole ? (1u << n) - 1 : taps->live[i]);
         w->mask[i] = _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32(w->live[i]), bit), bit);
     }
 }
