@@ -424,8 +424,10 @@ static void kills_lose_and_double_nothing(void)
         kill(pid, SIGKILL);
         waitpid(pid, &status, 0);
         n_killed += WIFSIGNALED(status);
-        /* About every fourth process leaves results, however busy the computer is. */
-        most_ns = scratch_sql(file, n_done) != done ? most_ns / 2 : most_ns < 500000000 ? most_ns * 5 / 4 : most_ns;
+        /* About every fourth process leaves results, and few end by themselves, however busy the computer is. */
+        most_ns = !WIFSIGNALED(status) || scratch_sql(file, n_done) != done ? most_ns / 2
+                  : most_ns < 500000000                                     ? most_ns * 5 / 4
+                                                                            : most_ns;
     }
     test_check(n_killed > 50, "only %u of 100 processes were killed", n_killed);
     CU_ASSERT_EQUAL(scratch_sql(file, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
