@@ -64,7 +64,7 @@ make_says "MACHINE: unknown machine 'zen5', did you mean zen3? known: host" judg
 make_says "MACHINE: there is no file 'own.cfg'" experiment MODEL=vgg16 MACHINE=own.cfg
 make_says "ALGO: unknown algorithm 'scnov', did you mean sconv? known: base" experiment MODEL=vgg16 ALGO=base,scnov
 would "build/bench experiment" experiment MODEL=vgg16 ALGO=auto
-would "build/bench sweep" sweep MODEL=vgg16 VARY=L1.size=16K ALGO=auto
+would "build/bench sweep" sweep MODEL=vgg16 MACHINE=clx4208 VARY=L1.size=16K ALGO=auto
 would "build/bench peers" bench-peers MODEL=vgg16 ALGO=base,base_rows
 make_says "ALGO: unknown algorithm 'base_rows'" experiment MODEL=vgg16 ALGO=base_rows
 make_says "ALGO: unknown algorithm 'onednn'; there is a plug-in: ALGO=kernels/plugin/onednn.c" experiment MODEL=vgg16 ALGO=base,onednn

@@ -12,7 +12,7 @@ struct head {
     uint64_t bytes;
 };
 
-static const struct head head_of_result = { "watch 3", sizeof(struct watch_result) };
+static const struct head head_of_result = { "watch 4", sizeof(struct watch_result) };
 
 int watch_result_write(const struct watch_result *r, const char *path, struct sim_why why)
 {

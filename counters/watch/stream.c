@@ -67,6 +67,7 @@ struct watch_stream {
     struct watch_function *functions;
     struct chunk *chunks;
     struct lines outside_lines[SIM_MAX_PHASES];
+    uint64_t masked_loads;
     const char *error;
 };
 
@@ -347,8 +348,10 @@ void watch_stream_settle(struct watch_stream *s)
 
     if (!p->bytes)
         return;
-    if (site->is_masked)
+    if (site->is_masked) {
         clip(s, p);
+        s->masked_loads++;
+    }
     rule = &s->rule[site->rule];
     phase = phase_of(site);
     i = find_buffer(s, site, p->address);
@@ -429,6 +432,7 @@ static void clear_outside(struct watch_stream *s)
     for (struct watch_function *f = s->functions; f; f = f->next)
         memset(f->outside, 0, sizeof f->outside);
     memset(s->outside_lines, 0, sizeof s->outside_lines);
+    s->masked_loads = 0;
 }
 
 static void add_buffer(struct watch_stream *s, uint64_t tag, uint64_t address, uint64_t bytes)
@@ -532,6 +536,7 @@ int watch_stream_result(const struct watch_stream *s, struct watch_result *r)
         err = add_outside(r, f);
     for (unsigned phase = 0; phase < SIM_MAX_PHASES; phase++)
         r->outside_lines[phase] = s->outside_lines[phase].n;
+    r->masked_loads = s->masked_loads;
     return err ? err : sim_hierarchy_error(s->h);
 }
 

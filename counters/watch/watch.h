@@ -91,6 +91,7 @@ struct watch_result {
     struct watch_buffer buffer[WATCH_MAX_BUFFERS];
     struct watch_outside outside[WATCH_MAX_OUTSIDE];
     uint64_t outside_lines[SIM_MAX_PHASES]; /* distinct lines of 64 bytes touched outside all buffers */
+    uint64_t masked_loads;                  /* loads taken whole although a mask may have held elements back */
 };
 
 /*

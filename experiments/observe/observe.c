@@ -57,6 +57,7 @@ static void move_numbers(struct exp_result_moving *x, const struct sim_machine *
         snprintf(name, sizeof name, "%s/footprint", phase_name);
         exp_result_move(x, name, &seen->outside_lines[phase]);
     }
+    exp_result_move(x, "masked", &seen->masked_loads);
 }
 
 /* ---- lists: each item has its own name, so the reader knows the next item ---- */

@@ -172,10 +172,10 @@ void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes);
 
 /*
  * Counts the observed cases, and the cases whose loads and load misses of every level equal the replay's. A case with an
- * equal case before it is not counted.
+ * equal case before it is not counted. n_noted: of the cases that differ, the cases whose note says why.
  */
 struct exp_observe_agreement {
-    size_t n_observed, n_equal;
+    size_t n_observed, n_equal, n_noted;
 };
 
 struct exp_observe_agreement exp_observe_agreement(const struct exp_observed *o);

@@ -6,7 +6,48 @@
 #include "experiments/bench/case/estimate.h"
 #include "experiments/observe/observe.h"
 
-/* Says why observed and replayed streams must differ, or NULL. */
+static const struct sim_machine *machine_of(const struct exp_observed *o)
+{
+    return &o->way[EXP_WAY_EMULATED].setup.machine;
+}
+
+/* ---- load misses ---- */
+
+struct loads {
+    double n_accesses, n, misses[EXP_N_NAMED_LEVELS];
+};
+
+/* Adds loads and, at each level, the missing loads. */
+static void add_loads(struct loads *to, const struct sim_stats *s)
+{
+    const struct sim_cell sum = sim_stats_total(s);
+
+    to->n_accesses += (double)(sum.loads + sum.stores);
+    to->n += (double)sum.loads;
+    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
+        to->misses[l] += exp_load_misses(s, &sum, l);
+}
+
+static struct loads loads_of(const struct sim_stats *s)
+{
+    struct loads l = { 0 };
+
+    add_loads(&l, s);
+    return l;
+}
+
+static bool equals_replay(const struct exp_observed *o, const struct exp_observation *x)
+{
+    const struct loads a = loads_of(&x->seen->stats), b = loads_of(x->replayed);
+
+    for (size_t l = 0; l < exp_n_level_names(machine_of(o)); l++) {
+        if (a.misses[l] != b.misses[l])
+            return false;
+    }
+    return a.n == b.n;
+}
+
+/* Says why an observation must differ from its replay, or NULL. */
 static const char *observe_known_difference(const struct exp_observation *x)
 {
     return exp_guest_used_small_kernels(x->seen)
@@ -14,9 +55,14 @@ static const char *observe_known_difference(const struct exp_observation *x)
                : NULL;
 }
 
-static const struct sim_machine *machine_of(const struct exp_observed *o)
+/* Says why an observation differs from its replay, or NULL: the observation does not differ, or nobody knows why. */
+static const char *note_of(const struct exp_observed *o, const struct exp_observation *x)
 {
-    return &o->way[EXP_WAY_EMULATED].setup.machine;
+    if (observe_known_difference(x))
+        return observe_known_difference(x);
+    return x->seen->masked_loads && !equals_replay(o, x)
+               ? "the emulator shows masked loads at full width, and hides the mask"
+               : NULL;
 }
 
 /* ---- the tables ---- */
@@ -264,7 +310,7 @@ static void put_streams(struct exp_csv *csv, const struct exp_observed *o, size_
     replayed = sim_stats_total(x->replayed);
     n_loads[0] = seen.loads;
     n_loads[1] = replayed.loads;
-    row.note = observe_known_difference(x);
+    row.note = note_of(o, x);
     row.tensor = row.phase = "all";
     put_cell(csv, o, row, &seen, &replayed, n_loads);
     for (unsigned t = 0; t < CONV_N_TENSORS; t++) {
@@ -400,31 +446,6 @@ void exp_observe_describe(const struct exp_observed *o, char *text, size_t bytes
         exp_say_more(text, bytes, ", of large ones a part");
 }
 
-/* ---- load misses ---- */
-
-struct loads {
-    double n_accesses, n, misses[EXP_N_NAMED_LEVELS];
-};
-
-/* Adds loads and, at each level, the missing loads. */
-static void add_loads(struct loads *to, const struct sim_stats *s)
-{
-    const struct sim_cell sum = sim_stats_total(s);
-
-    to->n_accesses += (double)(sum.loads + sum.stores);
-    to->n += (double)sum.loads;
-    for (size_t l = 0; l < EXP_N_NAMED_LEVELS; l++)
-        to->misses[l] += exp_load_misses(s, &sum, l);
-}
-
-static struct loads loads_of(const struct sim_stats *s)
-{
-    struct loads l = { 0 };
-
-    add_loads(&l, s);
-    return l;
-}
-
 /* ---- the table ---- */
 
 /* Tells whether an observation and its replay have too few misses at a level for a comparison. */
@@ -447,8 +468,11 @@ static double distance_percent(double observed, double replayed)
     return replayed > 0 ? 100 * fabs(observed - replayed) / replayed : (double)INFINITY;
 }
 
-static void print_case(const struct exp_case *c, const struct exp_observation *x, size_t n_levels, FILE *out)
+static void print_case(const struct exp_observed *o, size_t i, FILE *out)
 {
+    const struct exp_observation *x = &o->observation[i];
+    const struct exp_case *c = &o->experiment.cases[i];
+    const size_t n_levels = exp_n_level_names(machine_of(o));
     struct loads a, b;
 
     fprintf(out, "%-24.24s %-14s", c->layer->name, c->algo->name);
@@ -469,8 +493,8 @@ static void print_case(const struct exp_case *c, const struct exp_observation *x
         else
             fprintf(out, " %7s", a.misses[l] > 0 ? "-" : "+0.00");
     }
-    if (observe_known_difference(x))
-        fprintf(out, "  (%s)", observe_known_difference(x));
+    if (note_of(o, x))
+        fprintf(out, "  (%s)", note_of(o, x));
     fprintf(out, "\n");
 }
 
@@ -584,17 +608,6 @@ static void say_differences(const struct exp_observed *o, char *text, size_t byt
     exp_say_more(text, bytes, ".");
 }
 
-static bool equals_replay(const struct exp_observed *o, const struct exp_observation *x)
-{
-    const struct loads a = loads_of(&x->seen->stats), b = loads_of(x->replayed);
-
-    for (size_t l = 0; l < exp_n_level_names(machine_of(o)); l++) {
-        if (a.misses[l] != b.misses[l])
-            return false;
-    }
-    return a.n == b.n;
-}
-
 struct exp_observe_agreement exp_observe_agreement(const struct exp_observed *o)
 {
     struct exp_observe_agreement a = { 0 };
@@ -606,6 +619,7 @@ struct exp_observe_agreement exp_observe_agreement(const struct exp_observed *o)
             continue;
         a.n_observed++;
         a.n_equal += equals_replay(o, x);
+        a.n_noted += !equals_replay(o, x) && note_of(o, x);
     }
     return a;
 }
@@ -660,7 +674,7 @@ void exp_observe_print(const struct exp_observed *o, const struct exp_experiment
         print_heading(o, out);
         for (size_t i = 0; i < o->experiment.n_cases; i++) {
             if (o->observation[i].same_as == i && !o->observation[i].is_left_out)
-                print_case(&o->experiment.cases[i], &o->observation[i], exp_n_level_names(machine_of(o)), out);
+                print_case(o, i, out);
         }
         print_algos(o, e, out);
     } else {

@@ -468,11 +468,15 @@ static void fill_screen(const void *session, struct exp_screen *screen)
 
     const struct exp_observe_agreement replay = exp_observe_agreement(&s->observed);
 
+    char reason[64] = "";
+
+    if (replay.n_noted)
+        exp_say(reason, sizeof reason, "; observed.csv says why %zu differ", replay.n_noted);
     exp_answer_screen(&report, screen);
     if (replay.n_observed)
         exp_screen_note(screen, "replay",
-                        "the observed accesses of the real code are those of the replay in %zu of %zu runs",
-                        replay.n_equal, replay.n_observed);
+                        "the observed accesses of the real code are those of the replay in %zu of %zu runs%s",
+                        replay.n_equal, replay.n_observed, reason);
     screen_advice(s, screen);
     screen->is_brief = s->is_of_several;
     if (*s->options.columns) {

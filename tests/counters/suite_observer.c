@@ -296,6 +296,19 @@ static void prefetches_are_the_nearest_buffers(void)
     watch_stream_free(s);
 }
 
+/* Returns the masked loads of a stream's result. */
+static uint64_t masked_loads(const struct watch_stream *s)
+{
+    struct watch_result *r = malloc(sizeof *r);
+    uint64_t n = 0;
+
+    CU_ASSERT_FATAL(r != NULL);
+    CU_ASSERT(watch_stream_result(s, r) == 0);
+    n = r->masked_loads;
+    free(r);
+    return n;
+}
+
 static void masked_loads_are_cut_to_the_buffer(void)
 {
     struct capture c;
@@ -310,6 +323,7 @@ static void masked_loads_are_cut_to_the_buffer(void)
     piece(site, BUFFER + BUFFER_BYTES - 4, 8, false);
     watch_stream_mark(s, WATCH_MARK_END, 0, 0, 0);
     CU_ASSERT(c.n == 2);
+    CU_ASSERT(masked_loads(s) == 2);
     check_access(&c, 0, BUFFER, 12, false, 0, 0);
     check_access(&c, 1, BUFFER + BUFFER_BYTES - 4, 4, false, 0, 0);
     watch_stream_free(s);
@@ -399,6 +413,7 @@ static void fill_result(struct watch_result *r)
     r->outside[0] =
         (struct watch_outside){ .function = "memcpy", .phase = 3, .is_stack = true, .loads = 3, .stores = 4 };
     r->outside_lines[3] = 7;
+    r->masked_loads = 9;
 }
 
 static void results_read_back(void)

@@ -560,6 +560,8 @@ parts() {
         END { exit n != 2 || bad }' <(columns "$dir/layers.csv" algo observed_share_percent observed_loads observed_l1_miss_percent)
     check "parts: SConv's is that of its replay" awk '$1 == "sconv_ws" { exit !($2 > 0 && $2 == $3) }' \
         <(columns "$dir/observed.csv" algo observed_reads replayed_reads)
+    check "parts: masked loads are the reason, where an algorithm differs" awk -F, 'NR > 1 && !/^#/ && /hides the mask/ { n++ }
+        END { exit !n }' "$dir/observed.csv"
     check "parts: all algorithms are summed up" grep -q '^sconv_ws  *f32_16x6__avx2 ' "$work/parts.out"
 }
 

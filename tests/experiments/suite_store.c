@@ -156,6 +156,7 @@ static void fill_observation(struct watch_result *seen)
     seen->outside[0] = (struct watch_outside){ "memcpy", 3, true, 3, 0 };
     seen->outside[1] = (struct watch_outside){ "?", 0, false, 0, 4 };
     seen->outside_lines[rng_below(CONV_N_PHASES)] = 7;
+    seen->masked_loads = 9;
 }
 
 static void observations_come_back(void)
