@@ -264,7 +264,7 @@ void exp_progress_begin(struct exp_progress *p, enum exp_work work, const char *
         return;
     pthread_mutex_lock(&p->lock);
     count_time(p);
-    is_other = work != p->current;
+    is_other = p->current == EXP_N_WORKS || (p->is_terminal && work != p->current);
     p->current = work;
     snprintf(p->name, sizeof p->name, "%s", name);
     snprintf(p->step, sizeof p->step, "%s", step);
