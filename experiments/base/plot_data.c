@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -216,8 +217,11 @@ struct slots {
     size_t last;
     size_t *row;      /* [n] the first row of each slot */
     size_t *n_things; /* [n] */
+    double *weight;   /* [n] the largest magnitude in a slot's rows */
     size_t n;
     bool are_shared; /* equal things share a slot */
+    size_t most;     /* slots that are drawn; 0: all */
+    size_t weight_column, n_left_out;
 };
 
 /* Returns a row's number; 0 without a number, or for a number beyond any table. */
@@ -239,19 +243,33 @@ static bool are_alike(const struct slots *s, size_t a, size_t b)
     return are;
 }
 
+static void weigh(struct slots *s, size_t slot, size_t row)
+{
+    struct exp_why ignored;
+    double number;
+
+    if (s->most && !exp_table_double(s->t, row, s->weight_column, &number, &ignored))
+        s->weight[slot] = fmax(s->weight[slot], fabs(number));
+}
+
 static void take_row(struct slots *s, size_t row)
 {
     const size_t number = number_in(s, row);
     size_t slot = 0;
 
-    if (!number || s->of[number])
+    if (!number)
         return;
+    if (s->of[number]) {
+        weigh(s, s->of[number] - 1, row);
+        return;
+    }
     while (slot < s->n && !(s->are_shared && are_alike(s, s->row[slot], row)))
         slot++;
     if (slot == s->n)
         s->row[s->n++] = row;
     s->n_things[slot]++;
     s->of[number] = slot + 1;
+    weigh(s, slot, row);
 }
 
 static void take_rows(struct slots *s)
@@ -259,8 +277,43 @@ static void take_rows(struct slots *s)
     s->n = 0;
     memset(s->of, 0, (s->last + 1) * sizeof *s->of);
     memset(s->n_things, 0, (s->t->n_rows + 1) * sizeof *s->n_things);
+    memset(s->weight, 0, (s->t->n_rows + 1) * sizeof *s->weight);
     for (size_t row = 0; row < s->t->n_rows; row++)
         take_row(s, row);
+}
+
+static int falling(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x < y) - (x > y);
+}
+
+/* Keeps the `most` slots of the largest weights, in their order; of equal weights, the first slots. */
+static void leave_out(struct slots *s)
+{
+    double *sorted = exp_new(s->n + 1, sizeof *sorted);
+    size_t *new_of = exp_new(s->n + 1, sizeof *new_of), n_equal = s->most, n = 0;
+
+    memcpy(sorted, s->weight, s->n * sizeof *sorted);
+    qsort(sorted, s->n, sizeof *sorted, falling);
+    for (size_t slot = 0; slot < s->n; slot++)
+        n_equal -= s->weight[slot] > sorted[s->most - 1];
+    for (size_t slot = 0; slot < s->n; slot++) {
+        if (s->weight[slot] < sorted[s->most - 1] || (s->weight[slot] <= sorted[s->most - 1] && !n_equal)) {
+            s->n_left_out += s->n_things[slot];
+            continue;
+        }
+        n_equal -= s->weight[slot] <= sorted[s->most - 1];
+        s->row[n] = s->row[slot];
+        s->n_things[n] = s->n_things[slot];
+        new_of[slot + 1] = ++n;
+    }
+    for (size_t i = 1; i <= s->last; i++)
+        s->of[i] = new_of[s->of[i]];
+    s->n = n;
+    free(sorted);
+    free(new_of);
 }
 
 static void print_lists(const struct slots *s, FILE *const out[EXP_PLOT_N_LISTS])
@@ -275,12 +328,13 @@ static void print_lists(const struct slots *s, FILE *const out[EXP_PLOT_N_LISTS]
             fprintf(out[2], " ×%zu", s->n_things[slot]);
         fputs("\" ", out[2]);
     }
+    fprintf(out[3], "%zu", s->n_left_out);
 }
 
 /* Adds the variables about slots. */
 static void add_slots(struct exp_plot_data *d, struct slots *s)
 {
-    static const char *const names[EXP_PLOT_N_LISTS] = { "slot_of", "slot_things", "slot_names" };
+    static const char *const names[EXP_PLOT_N_LISTS] = { "slot_of", "slot_things", "slot_names", "slots_left_out" };
     const size_t room = s->t->n_rows + 1;
     FILE *out[EXP_PLOT_N_LISTS];
     size_t bytes[EXP_PLOT_N_LISTS];
@@ -290,10 +344,13 @@ static void add_slots(struct exp_plot_data *d, struct slots *s)
     s->of = exp_new(s->last + 1, sizeof *s->of);
     s->row = exp_new(room, sizeof *s->row);
     s->n_things = exp_new(room, sizeof *s->n_things);
+    s->weight = exp_new(room, sizeof *s->weight);
     take_rows(s);
     s->are_shared = s->n > EXP_PLOT_MOST_SLOTS;
     if (s->are_shared)
         take_rows(s);
+    if (s->most && s->n > s->most)
+        leave_out(s);
     for (size_t i = 0; i < EXP_PLOT_N_LISTS; i++)
         out[i] = exp_memory_open(&d->list[i], &bytes[i]);
     print_lists(s, out);
@@ -304,6 +361,7 @@ static void add_slots(struct exp_plot_data *d, struct slots *s)
     free(s->of);
     free(s->row);
     free(s->n_things);
+    free(s->weight);
 }
 
 /* ---- a script's head ---- */
@@ -337,16 +395,19 @@ static bool parse_demand(struct demand *d, char *text)
 }
 
 /* Finds the slots of a table by its columns. Without the table, or the first two columns, there are no slots. */
-static void use_slots_of(struct head *h, const struct exp_table *t, char *const *column)
+static void use_slots_of(struct head *h, const struct exp_table *t, const struct demand *slots)
 {
-    struct slots s = { .script = h->script, .t = t, .alike = column + 2 };
+    struct slots s = { .script = h->script, .t = t, .alike = slots->column + 2 };
 
-    if (!exp_table_column(t, column[0], &s.number, NULL) && !exp_table_column(t, column[1], &s.name, NULL))
-        add_slots(h->d, &s);
+    if (exp_table_column(t, slots->column[0], &s.number, NULL) || exp_table_column(t, slots->column[1], &s.name, NULL))
+        return;
+    if (slots->key && !exp_table_column(t, slots->key, &s.weight_column, NULL))
+        s.most = strtoul(slots->value[0], NULL, 10);
+    add_slots(h->d, &s);
 }
 
-/* Uses a table; demand and slots (columns of the table) may be NULL. */
-static int use_table(struct head *h, const char *table, const struct demand *demand, char *const *slots,
+/* Uses a table; demand and slots may be NULL. */
+static int use_table(struct head *h, const char *table, const struct demand *demand, const struct demand *slots,
                      struct exp_why *why)
 {
     char *path = exp_format("%s/%s", h->data_dir, table);
@@ -400,7 +461,7 @@ static int use_slots(struct head *h, char *text, struct exp_why *why)
 
     if (!parse_demand(&slots, text) || !slots.column[1])
         return exp_fail(why, -EINVAL, "%s: a '# slots' line that names no two columns", h->script->path);
-    return use_table(h, slots.table, NULL, slots.column, why);
+    return use_table(h, slots.table, NULL, &slots, why);
 }
 
 static void use_hint(char *text, struct exp_why *why)

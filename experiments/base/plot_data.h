@@ -13,20 +13,21 @@
  * the script as a variable named after the table, such as layers_csv: the path of a copy with tabs and without quotes,
  * because gnuplot 5.4 cuts a quoted field at the first comma; "" without a table.
  *
- *     # slots layers.csv: layer_index layer $shape_columns
+ *     # slots layers.csv: layer_index layer $shape_columns of macs: 120
  *
  * `slots` reads a table of things: the first column numbers the things from 1 on, the second column names them. Each
  * thing gets a slot along an axis, in the order of the rows. Beyond EXP_PLOT_MOST_SLOTS things, things that agree in
  * all further columns share a slot. The script gets lists of words: slot_of has each number's slot (0: no thing),
  * slot_things the number of things in each slot, slot_names the label of each slot, "conv1 ×3" for three things, after
- * the first thing's name.
+ * the first thing's name. `of` is optional, and limits the slots: only the 120 slots of the largest magnitude of `macs`,
+ * in any row, are drawn. slots_left_out is the number of the other things; their slot is 0.
  */
 #ifndef EXPERIMENTS_BASE_PLOT_DATA_H
 #define EXPERIMENTS_BASE_PLOT_DATA_H
 
 #include "experiments/base/plot.h"
 
-enum { EXP_PLOT_MAX_TABLES = 8, EXP_PLOT_N_LISTS = 3, EXP_PLOT_MOST_SLOTS = 60 };
+enum { EXP_PLOT_MAX_TABLES = 8, EXP_PLOT_N_LISTS = 4, EXP_PLOT_MOST_SLOTS = 60 };
 
 struct exp_plot_data {
     char *path[EXP_PLOT_MAX_TABLES]; /* of the copies; "" without a table */

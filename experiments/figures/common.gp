@@ -11,11 +11,12 @@ name_end = strstrt(machine, ": ") # the description of a machine, which may be l
 subtitle_text = "simulated machine: ".(name_end ? machine[1:name_end - 1] : machine)
 stats layers_csv using (model = stringcolumn("model"), 0) nooutput
 # Slots along x (base/plot_data.h); bars of layers that share a slot are means.
-n_slots = words(slot_names); n_layers = n_slots ? int(sum [i = 1:n_slots] int(word(slot_things, i))) : 0
+n_slots = words(slot_names); n_layers = n_slots ? int(sum [i = 1:n_slots] int(word(slot_things, i))) + int(slots_left_out) : 0
 layer_text = sprintf("%d convolution%s", n_layers, n_layers == 1 ? "" : "s"); slot_of_layer(i) = i > 0 ? int(word(slot_of, int(i))) : 0
 slot(dummy) = slot_of_layer(column("layer_index")); slot_label(i) = word(slot_names, i)
 W = max2(1000, 110 + n_slots * (n_slots <= 20 ? 48 : n_slots <= 60 ? 26 : 17)); panel_h = 150; gap_y = 34
-slot_note = n_layers == n_slots ? "" : "Layers of the same shape share a slot, named after the first layer; ×n is the number of layers, bars are means."
+slot_note = (int(slots_left_out) ? "Drawn are the layers of the most multiply-adds; ".slots_left_out." layers stand in layers.csv alone. " : "").\
+    (n_layers == n_slots + int(slots_left_out) ? "" : "Layers of the same shape share a slot, named after the first layer; ×n is the number of layers, bars are means.")
 is_mean = 1; provenance = ""
 # The bars are Base and the schedules, where a figure does not say otherwise.
 base = word(algo_names, 1); chosen = word(total_algos, 2); bars = base." ".member_algos; n_bars = words(bars)

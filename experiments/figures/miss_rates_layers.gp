@@ -1,7 +1,7 @@
 # question The same for each layer and schedule
 # caption Bars are simulated; a dot stands on the schedule that CSA chose. Where this computer has counters, circles are measured
 # draws layers.csv: simulated_l1_miss_percent measured_l1_load_misses of algo: $plain_algos
-# slots layers.csv: layer_index layer $shape_columns
+# slots layers.csv: layer_index layer $shape_columns of macs: 120
 load figures."/common.gp"; missing_in = "measured_l1_load_misses"; eval find_reasons; n_measured = 0
 stats table using (n_measured = n_measured + (!is_missing(stringcolumn(missing_in)) && column("measured_loads") > 0), 0) nooutput
 n_panels = 2 * words(levels); mark_points = "circle"; enter_panel = 'l = (p + 1) / 2; by_work = p % 2 == 0'

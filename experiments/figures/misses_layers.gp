@@ -2,7 +2,7 @@
 # caption Lines per 1000 multiply-adds, so that layers compare; a dot on the schedule that CSA chose
 # draws classes.csv: misses of algo: $plain_algos
 # hint CLASSES=3c makes some
-# slots layers.csv: layer_index layer $shape_columns
+# slots layers.csv: layer_index layer $shape_columns of macs: 120
 load figures."/common.gp"; chosen_cells = " "
 stats table using (column("chosen") == 1 ? (chosen_cells = chosen_cells.sprintf("%d:%s ", column("layer_index"), stringcolumn("algo")), 0) : 0, 0) nooutput
 table = classes_csv

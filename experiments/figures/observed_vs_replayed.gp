@@ -3,7 +3,7 @@
 # caption difference. Where layers were observed in part, the last panel has the parts
 # draws observed.csv: observed_load_misses of algo: $default_algos
 # hint OBSERVE=sample makes some of Base, SConv, and SConv with OpenBLAS's micro-kernel
-# slots layers.csv: layer_index layer $shape_columns
+# slots layers.csv: layer_index layer $shape_columns of macs: 120
 load figures."/common.gp"; table = observed_csv
 bars = default_algos; n_bars = words(bars) # whatever else was observed is in the table alone
 algo_bar(dummy) = stringcolumn("tensor") eq "all" ? index_in(bars, stringcolumn("algo")) : 0; n_levels = 0; least_share = 100

@@ -3,7 +3,7 @@
 # caption the equations leave out
 # draws layers.csv: predicted_l2_lines predicted_l3_lines predicted_dram_lines of algo: $member_algos
 # draws layers.csv: simulated_l2_lines simulated_l3_lines simulated_dram_lines of algo: $member_algos
-# slots layers.csv: layer_index layer $shape_columns
+# slots layers.csv: layer_index layer $shape_columns of macs: 120
 load figures."/common.gp"
 # A level's lines come from the next level outwards, or from memory.
 n_panels = words(levels); n_columns = n_panels; enter_panel = 'from = word("l2 l3 dram", p == n_panels ? 3 : p)'

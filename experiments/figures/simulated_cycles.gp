@@ -3,7 +3,7 @@
 # caption them, and a diamond marks the height that is simulated; otherwise everything is simulated
 # draws layers.csv: simulated_cycles
 # hint only machine files with [core] have cycles
-# slots layers.csv: layer_index layer $shape_columns
+# slots layers.csv: layer_index layer $shape_columns of macs: 120
 load figures."/common.gp"; parts = "computing packing calls wait_l2 wait_l3 wait_memory wait_tlb wait_stores"; n_parts = words(parts)
 bar_colour(b, k) = word("#009e73 #56b4e9 #0072b2 #f0e442 #e69f00 #d55e00 #cc79a7 #404040", k)
 part_title(k) = word("computing 'packing instructions' calls 'waiting: ".level_name(2)."' '".level_name(words(levels))."' memory TLBs stores", k)

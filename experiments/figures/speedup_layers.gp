@@ -3,7 +3,7 @@
 # caption Table 2
 # draws layers.csv: measured_speedup_vs_base of algo: $sconv_algos
 # reads model.csv
-# slots layers.csv: layer_index layer $shape_columns
+# slots layers.csv: layer_index layer $shape_columns of macs: 120
 load figures."/common.gp"; missing_in = "measured_speedup_vs_base"; eval find_reasons
 bars = ""; n_spans = 0 # the algorithms that were timed
 stats table using (number(missing_in) > 0 && index_in(sconv_algos, stringcolumn("algo")) ? (bars = with_word(bars, stringcolumn("algo")), \

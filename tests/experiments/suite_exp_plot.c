@@ -564,17 +564,17 @@ static void test_data(void)
 
 /* ---- slots ---- */
 
-/* Opens a table for which a script wants slots, and compares the three lists. */
-static void check_slots(const char *table, const char *slot_of, const char *things, const char *names)
+/* Opens a table for which a script's line wants slots, and compares the lists. */
+static void check_slots_of(const char *line, const char *table, const char *const wanted[EXP_PLOT_N_LISTS])
 {
     static const struct exp_plot_variable shape = { "shape", "w z" };
-    const char *const wanted[EXP_PLOT_N_LISTS] = { slot_of, things, names };
+    const char *names = wanted[2];
     struct exp_plot_script script = { .variable = &shape, .n_variables = 1 };
     struct exp_plot_data data;
     struct exp_why why = { "" };
     struct fixture f;
 
-    set_up(&f, "# slots t.csv: i name $shape\n", NULL);
+    set_up(&f, line, NULL);
     scratch_text("t.csv", table);
     script.path = f.script;
     CU_ASSERT_EQUAL(exp_plot_data_open(&data, &script, f.top, f.top, &why), 0);
@@ -583,6 +583,12 @@ static void check_slots(const char *table, const char *slot_of, const char *thin
     CU_ASSERT_EQUAL(data.n_variables, names ? data.n_tables + EXP_PLOT_N_LISTS : data.n_tables);
     exp_plot_data_close(&data);
     tear_down(&f);
+}
+
+static void check_slots(const char *table, const char *slot_of, const char *things, const char *names)
+{
+    check_slots_of("# slots t.csv: i name $shape\n", table,
+                   (const char *const[EXP_PLOT_N_LISTS]){ slot_of, things, names, "0" });
 }
 
 static void test_slots(void)
@@ -603,6 +609,21 @@ static void test_shared_slots(void)
         of_at += (size_t)sprintf(slot_of + of_at, "%d ", (i - 1) % 3 + 1);
     }
     check_slots(text, slot_of, "21 20 20 ", "\"layer1 ×21\" \"layer2 ×20\" \"layer3 ×20\" ");
+}
+
+/* A script may limit its slots to the heaviest slots; of equally heavy slots the first slots stay. */
+static void test_heaviest_slots(void)
+{
+    static const char table[] = "i,name,w\n1,a,2\n2,b,-9\n3,c,2\n4,d,1\n5,e,\n4,d,-8\n6,f,2\n";
+
+    check_slots_of("# slots t.csv: i name of w: 3\n", table,
+                   (const char *const[]){ "1 2 0 3 0 0 ", "1 1 1 ", "\"a\" \"b\" \"d\" ", "3" });
+    check_slots_of(
+        "# slots t.csv: i name of w: 6\n", table,
+        (const char *const[]){ "1 2 3 4 5 6 ", "1 1 1 1 1 1 ", "\"a\" \"b\" \"c\" \"d\" \"e\" \"f\" ", "0" });
+    check_slots_of(
+        "# slots t.csv: i name of nosuch: 1\n", table,
+        (const char *const[]){ "1 2 3 4 5 6 ", "1 1 1 1 1 1 ", "\"a\" \"b\" \"c\" \"d\" \"e\" \"f\" ", "0" });
 }
 
 static void test_slots_need_columns(void)
@@ -717,6 +738,7 @@ static const struct test_case cases[] = {
     { "a figure's head says what it draws; without a number there is a reason", test_data },
     { "things have slots along an axis, in the order of the rows", test_slots },
     { "... and share them where they are alike and many", test_shared_slots },
+    { "... the heaviest alone, where a script limits them", test_heaviest_slots },
     { "... by columns that must be named", test_slots_need_columns },
     { "figures are drawn with counters or without, and not without data", test_figures },
     { "so are those of peers, judge and validate", test_other_programs },
