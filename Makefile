@@ -79,7 +79,7 @@ archive = $(BUILD)/lib$1.a
 
 # in_order keeps accesses in the order of the source: tests compare observed code access by access.
 in_order := $(if $(findstring clang,$(CC)),,-fno-schedule-insns2)
-ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma $(in_order))$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma $(if $(findstring bf16,$1),-mavx512bf16)$(if $(findstring s8_,$1),-mavx512vnni))
+ukr_flags_x86_64 = $(if $(findstring _avx2.c,$1),-mavx2 -mfma $(in_order))$(if $(findstring _avx512.c,$1),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma $(if $(findstring bf16,$1),-mavx512bf16)$(if $(findstring s8_,$1),-mavx512vnni))$(if $(findstring _amx.c,$1),-mamx-tile -mamx-bf16 -mamx-int8 $(in_order))
 power10_flag := $(if $(filter ppc64le,$(ARCH)),$(shell $(CC) -mcpu=power10 -E -x c /dev/null >/dev/null 2>&1 && echo -mcpu=power10))
 ukr_flags_ppc64le = $(if $(findstring _mma.c,$1)$(findstring _vsx.c,$1),$(power10_flag))
 kernel_flags := $(if $(power10_flag),-DBUILT_MMA)

@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* syscall */
 #include "sim/cpu.h"
 
 #include <assert.h>
@@ -8,6 +9,9 @@
 
 #if defined(__powerpc64__)
 #include <sys/auxv.h>
+#elif defined(__x86_64__)
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 static const struct {
@@ -69,10 +73,30 @@ static bool executes(enum cpu_isa isa)
     }
 }
 
+/* Asks Linux for the tiles' state, component 18 of XSAVE: Documentation/arch/x86/xstate.rst. */
+static bool may_use_tiles(void)
+{
+    enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
+
+    return !sim_cpu_is_limited() && __builtin_cpu_supports("amx-tile") &&
+           !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA);
+}
+
 static bool extends(enum cpu_extension extension)
 {
     __builtin_cpu_init();
-    return extension == CPU_EXT_BF16 ? __builtin_cpu_supports("avx512bf16") : __builtin_cpu_supports("avx512vnni");
+    switch (extension) {
+    case CPU_EXT_BF16:
+        return __builtin_cpu_supports("avx512bf16");
+    case CPU_EXT_VNNI:
+        return __builtin_cpu_supports("avx512vnni");
+    case CPU_EXT_AMX_BF16:
+        return __builtin_cpu_supports("amx-bf16") && may_use_tiles();
+    case CPU_EXT_AMX_INT8:
+        return __builtin_cpu_supports("amx-int8") && may_use_tiles();
+    default:
+        return false;
+    }
 }
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
 static bool executes(enum cpu_isa isa)

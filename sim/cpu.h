@@ -24,8 +24,10 @@ enum cpu_isa {
 /* Instructions that some CPUs of an instruction set have beside the set: sums of products of narrow elements. */
 enum cpu_extension {
     CPU_EXT_NONE,
-    CPU_EXT_BF16, /* AVX512_BF16: vdpbf16ps */
-    CPU_EXT_VNNI, /* AVX512_VNNI: vpdpbusd */
+    CPU_EXT_BF16,     /* AVX512_BF16: vdpbf16ps */
+    CPU_EXT_VNNI,     /* AVX512_VNNI: vpdpbusd */
+    CPU_EXT_AMX_BF16, /* AMX-TILE and AMX-BF16: tdpbf16ps on tiles */
+    CPU_EXT_AMX_INT8, /* AMX-TILE and AMX-INT8: tdpbsud on tiles */
     CPU_N_EXTENSIONS,
 };
 
@@ -49,7 +51,11 @@ bool sim_cpu_isa_includes(enum cpu_isa isa, enum cpu_isa other);
  */
 bool sim_cpu_has(enum cpu_isa isa);
 
-/* As sim_cpu_has, for an extension of AVX-512; every CPU has CPU_EXT_NONE. */
+/*
+ * As sim_cpu_has, for an extension of AVX-512; every CPU has CPU_EXT_NONE. CONV_CPU masks tiles, which are wider than all
+ * sets. Linux gives a process tiles on request only: the question asks for tiles, and the answer is no if Linux refuses.
+ * A permission is of the whole process, and lasts.
+ */
 bool sim_cpu_extends(enum cpu_extension extension);
 
 /* Tells whether CONV_CPU names a limit. An unknown limit masks all sets. */

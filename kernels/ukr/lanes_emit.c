@@ -1,4 +1,5 @@
 /* Lists the accesses of the micro-kernels of types with several channels in a lane, and the descriptors. */
+#include "kernels/ukr/amx/amx_form.h"
 #include "kernels/ukr/emit_common.h"
 #include "kernels/ukr/lanes.h"
 #include "kernels/ukr/registry.h"
@@ -82,16 +83,129 @@ static void emit_avx512(const struct conv_ukr *u, const struct conv_ukr_args *a,
     conv_emit_tile_update(a, VECTOR_BYTES, sink);
 }
 
-#define MEMBERS_ref .emit = emit_ref
-#define MEMBERS_avx512 .chains = true, .step_fmas = step_fmas, .step_loads = step_loads, .emit = emit_avx512
+/* ---- AMX: rows of tile registers (amx/amx_form.h) ---- */
+
+static struct sim_run row_run(enum sim_kind kind, enum conv_tensor tag, uint64_t addr, size_t step_bytes, size_t rows,
+                              size_t row_bytes)
+{
+    return (struct sim_run){
+        .addr = addr,
+        .stride_bytes = (int64_t)step_bytes,
+        .count = (uint32_t)rows,
+        .access_bytes = (uint32_t)row_bytes,
+        .kind = (uint8_t)kind,
+        .tag = (uint8_t)tag,
+        .phase = CONV_PHASE_UKR,
+    };
+}
+
+/* Emits n equal blocks of `steps` steps; *a moves on. */
+static void emit_blocks(struct conv_ukr_args *a, const struct amx_form *form, size_t steps, size_t n,
+                        struct sim_sink *sink)
+{
+    const size_t row_bytes = steps * CONV_LANE_BYTES, in_panel = conv_ukr_in_step(a, AMX_WINDOWS) * CONV_LANE_BYTES;
+    const struct sim_run windows = row_run(SIM_LOAD, CONV_PACKED_INPUT, a->in, AMX_ROW_BYTES, steps, AMX_ROW_BYTES);
+    const struct sim_run filters = row_run(SIM_LOAD, CONV_PACKED_FILTER, a->filter, row_bytes, form->rows, row_bytes);
+    struct sim_run run[5] = { windows, filters };
+    size_t n_runs = 2;
+
+    if (form->n_f == 2) {
+        run[n_runs] = filters;
+        run[n_runs++].addr += form->f1 * row_bytes;
+    }
+    if (form->n_w == 2) {
+        run[n_runs] = windows;
+        run[n_runs++].addr += in_panel;
+    }
+    if (form->n_f == 2 && form->n_w == 2)
+        run[n_runs++] = filters;
+    for (size_t i = 0; i < n_runs; i++)
+        run[i].step_bytes = (int64_t)(run[i].tag == CONV_PACKED_INPUT ? steps * AMX_ROW_BYTES : a->n_f * row_bytes);
+    sim_emit(sink, run, n_runs, n);
+    a->in += n * steps * AMX_ROW_BYTES;
+    a->filter += n * a->n_f * row_bytes;
+}
+
+/* Emits the loads or stores of sums: heads, and rows of outputs by row or, of fewer windows, by pieces. */
+static void emit_sums(const struct conv_ukr *u, const struct conv_ukr_args *a, const struct amx_form *form, size_t f,
+                      size_t w, enum sim_kind kind, struct sim_sink *sink)
+{
+    const size_t n = amx_windows(a, w), first = f * form->f1, row_bytes = a->ld_out * CONV_LANE_BYTES;
+    const uint64_t out = a->out + first * row_bytes + w * AMX_ROW_BYTES;
+    const bool has_head = kind == SIM_LOAD && conv_types[u->type].head;
+    struct sim_run run[3];
+    size_t n_runs = 0;
+
+    if (kind == SIM_LOAD && !has_head && !a->accumulate)
+        return;
+    if (!has_head && n == AMX_WINDOWS) {
+        run[0] = row_run(kind, CONV_OUTPUT, out, row_bytes, form->rows, AMX_ROW_BYTES);
+        sim_emit(sink, run, 1, 1);
+        return;
+    }
+    if (has_head) {
+        run[n_runs] = row_run(SIM_LOAD, CONV_PACKED_FILTER, a->filter + first * CONV_LANE_BYTES, 0, 1, CONV_LANE_BYTES);
+        run[n_runs++].step_bytes = CONV_LANE_BYTES;
+    }
+    if (kind == SIM_STORE || a->accumulate) {
+        const size_t piece = AMX_PIECE * CONV_LANE_BYTES, pieces = n / AMX_PIECE;
+
+        run[n_runs] = row_run(kind, CONV_OUTPUT, out, piece, pieces, piece);
+        run[n_runs++].step_bytes = (int64_t)row_bytes;
+        run[n_runs] = row_run(kind, CONV_OUTPUT, out + pieces * piece, CONV_LANE_BYTES, n % AMX_PIECE, CONV_LANE_BYTES);
+        run[n_runs++].step_bytes = (int64_t)row_bytes;
+    }
+    sim_emit(sink, run, n_runs, form->rows);
+}
+
+static void emit_all_sums(const struct conv_ukr *u, const struct conv_ukr_args *a, const struct amx_form *form,
+                          enum sim_kind kind, struct sim_sink *sink)
+{
+    for (size_t f = 0; f < form->n_f; f++)
+        for (size_t w = 0; w < form->n_w; w++)
+            emit_sums(u, a, form, f, w, kind, sink);
+}
+
+static void emit_amx(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
+{
+    const struct amx_form form = amx_form_of(a);
+    struct conv_ukr_args steps = *a;
+
+    steps.filter += conv_types[u->type].head * a->n_f * CONV_LANE_BYTES;
+    emit_all_sums(u, a, &form, SIM_LOAD, sink);
+    if (form.n_blocks)
+        emit_blocks(&steps, &form, AMX_STEPS, form.n_blocks, sink);
+    if (form.tail)
+        emit_blocks(&steps, &form, form.tail, 1, sink);
+    emit_all_sums(u, a, &form, SIM_STORE, sink);
+}
+
+/* A product of 16 steps takes a cycle for each row of its filters, as long as two multiply-adds of vectors. */
+static size_t amx_step_fmas(size_t n_win, size_t n_f)
+{
+    return ceil_div(2 * ceil_div(n_win, AMX_WINDOWS) * n_f, AMX_ROWS);
+}
+
+/* Rows that a step loads: of each register, a row a step. */
+static size_t amx_step_loads(size_t n_win, size_t n_f)
+{
+    return n_win > AMX_WINDOWS && n_f > AMX_ROWS ? 5 : ceil_div(n_win, AMX_WINDOWS) + ceil_div(n_f, AMX_ROWS);
+}
+
+/* ---- descriptors ---- */
+
+#define MEMBERS_ref .n_win = 16, .n_f = 24, .f_panel = 24, .emit = emit_ref
+#define MEMBERS_avx512                                                                                                 \
+    .n_win = 16, .n_f = 24, .f_panel = 24, .chains = true, .step_fmas = step_fmas, .step_loads = step_loads,           \
+    .emit = emit_avx512
+#define MEMBERS_amx                                                                                                    \
+    .n_win = 2 * AMX_WINDOWS, .n_f = 2 * AMX_ROWS, .win_panel = AMX_WINDOWS, .f_panel = 2 * AMX_ROWS,                  \
+    .k_block = AMX_STEPS, .chains = true, .step_fmas = amx_step_fmas, .step_loads = amx_step_loads, .emit = emit_amx
 
 #define TILE(type_, tile, isa, extension)                                                                              \
     const struct conv_ukr conv_ukr_##type_##_##tile##__##isa = {                                                       \
         CONV_LANE_UKR_IDENTITY(LANE_TYPE_##type_, type_, tile, isa, extension),                                        \
-        .n_win = 16,                                                                                                   \
-        .n_f = 24,                                                                                                     \
         .win_granule = 16,                                                                                             \
-        .f_panel = 24,                                                                                                 \
         MEMBERS_##isa,                                                                                                 \
     };
 #define LANE_TYPE_bf16 CONV_BF16

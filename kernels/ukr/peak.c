@@ -13,22 +13,20 @@
       .read = CONV_FN_##isa_(conv_peak_read__##isa_) },
 static const struct conv_peak peaks[] = { CONV_PEAKS(PEAK) };
 
-#define LANE_PEAK(type, isa_, extension_, name_, chains, lanes, adds)                                                  \
-    static const struct conv_peak type##_peak = {                                                                      \
-        .name = name_,                                                                                                 \
-        .isa = CONV_ISA_##isa_,                                                                                        \
-        .extension = CPU_EXT_##extension_,                                                                             \
-        .n_chains = (chains),                                                                                          \
-        .flop_per_step = 2.0 * (chains) * (adds),                                                                      \
-        .fma = CONV_FN_##isa_(conv_peak_fma_##type##__##isa_),                                                         \
-    };
-CONV_LANE_PEAKS(LANE_PEAK)
-
-static const struct conv_peak *const lane_peaks[CONV_N_TYPES] = {
-    [CONV_BF16] = &bf16_peak,
-    [CONV_U8S8] = &u8s8_peak,
-    [CONV_S8S8] = &u8s8_peak,
-};
+#define LANE_TYPE_bf16 CONV_BF16
+#define LANE_TYPE_u8s8 CONV_U8S8
+#define LANE_PEAK(type_, isa_, extension_, name_, chains, lanes, adds)                                                 \
+    { .type = LANE_TYPE_##type_,                                                                                       \
+      .peak = { .name = name_,                                                                                         \
+                .isa = CONV_ISA_##isa_,                                                                                \
+                .extension = CPU_EXT_##extension_,                                                                     \
+                .n_chains = (chains),                                                                                  \
+                .flop_per_step = 2.0 * (chains) * (adds),                                                              \
+                .fma = CONV_FN_##isa_(conv_peak_fma_##type_##__##isa_) } },
+static const struct {
+    enum conv_type type;
+    struct conv_peak peak;
+} lane_peaks[] = { CONV_LANE_PEAKS(LANE_PEAK) };
 
 size_t conv_peak_count(void)
 {
@@ -69,8 +67,14 @@ const struct conv_peak *conv_peak_of(enum cpu_isa isa)
 
 const struct conv_peak *conv_peak_of_type(enum conv_type type)
 {
+    const enum conv_type loops = type == CONV_S8S8 ? CONV_U8S8 : type;
+
     assert(type < CONV_N_TYPES);
-    if (!lane_peaks[type])
+    if (type == CONV_F32)
         return conv_peak_best();
-    return conv_peak_runs(lane_peaks[type]) ? lane_peaks[type] : NULL;
+    for (size_t i = 0; i < sizeof lane_peaks / sizeof lane_peaks[0]; i++) {
+        if (lane_peaks[i].type == loops && conv_peak_runs(&lane_peaks[i].peak))
+            return &lane_peaks[i].peak;
+    }
+    return NULL;
 }

@@ -32,7 +32,7 @@ const struct conv_peak *conv_peak_best(void);
 /* Returns the peak loop of an instruction set, if the set has a loop that this CPU runs; else the best. */
 const struct conv_peak *conv_peak_of(enum cpu_isa isa);
 
-/* Returns the peak loop of an element type that this CPU runs; NULL if there is none. Only f32's loops read. */
+/* Returns the fastest peak loop of an element type that this CPU runs; NULL if there is none. Only f32's loops read. */
 const struct conv_peak *conv_peak_of_type(enum conv_type type);
 
 #endif

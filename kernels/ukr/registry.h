@@ -4,7 +4,8 @@
  *
  * Code that needs an instruction set is alone in the files called *_<isa>.c, the only files compiled for the set: they
  * define functions whose names end in __<isa>, which descriptors hold and nothing else calls. Descriptors, accesses,
- * costs, and answers for CPUs without the instruction set are in plain files beside them, *_emit.c.
+ * costs, and answers for CPUs without the instruction set are in plain files beside them, *_emit.c. "amx" is an
+ * extension of AVX-512: its files hold tile instructions and plain C, so that an emulator of tiles runs them anywhere.
  */
 #ifndef KERNELS_UKR_REGISTRY_H
 #define KERNELS_UKR_REGISTRY_H
@@ -64,15 +65,18 @@
 
 #define CONV_UKRS_bf16(X)           \
     X(bf16, 16x24, ref, NONE)       \
-    X(bf16, 16x24, avx512, BF16)
+    X(bf16, 16x24, avx512, BF16)    \
+    X(bf16, 32x32, amx, AMX_BF16)
 
 #define CONV_UKRS_u8s8(X)           \
     X(u8s8, 16x24, ref, NONE)       \
-    X(u8s8, 16x24, avx512, VNNI)
+    X(u8s8, 16x24, avx512, VNNI)    \
+    X(u8s8, 32x32, amx, AMX_INT8)
 
 #define CONV_UKRS_s8s8(X)           \
     X(s8s8, 16x24, ref, NONE)       \
-    X(s8s8, 16x24, avx512, VNNI)
+    X(s8s8, 16x24, avx512, VNNI)    \
+    X(s8s8, 32x32, amx, AMX_INT8)
 
 /* Direct kernels, the portable kernel first: isa, floats of a vector, most stride. Functions conv_f32_direct__<isa>. */
 #define CONV_DIRECTS(X)     \
@@ -122,12 +126,15 @@
     X(mma,    "MMA outer products",  8,  4, 16)
 
 /*
- * Peak loops of the types with several channels in a lane: the loop's type, isa, extension, name, chains, lanes of a
- * vector, multiply-adds of an instruction. Functions conv_peak_fma_<type>__<isa>. s8s8 has u8s8's instruction, and loop.
+ * Peak loops of the types with several channels in a lane, from fast to slow: the loop's type, isa, extension, name,
+ * chains, lanes of a vector or sums of a tile, multiply-adds of an instruction. Functions conv_peak_fma_<type>__<isa>.
+ * s8s8 has u8s8's instructions, and loops.
  */
-#define CONV_LANE_PEAKS(X)                                         \
-    X(bf16, avx512, BF16, "AVX-512 bf16 dot products", 24, 16, 32) \
-    X(u8s8, avx512, VNNI, "AVX-512 VNNI dot products", 24, 16, 64)
+#define CONV_LANE_PEAKS(X)                                              \
+    X(bf16, amx,    AMX_BF16, "AMX bf16 products",         6, 256,  8192)  \
+    X(u8s8, amx,    AMX_INT8, "AMX int8 products",         6, 256, 16384)  \
+    X(bf16, avx512, BF16, "AVX-512 bf16 dot products", 24,  16,    32)  \
+    X(u8s8, avx512, VNNI, "AVX-512 VNNI dot products", 24,  16,    64)
 
 /* clang-format on */
 
@@ -148,6 +155,7 @@
 #define CONV_ISA_ref CPU_ISA_NONE
 #define CONV_ISA_avx2 CPU_ISA_AVX2
 #define CONV_ISA_avx512 CPU_ISA_AVX512
+#define CONV_ISA_amx CPU_ISA_AVX512
 #define CONV_ISA_strided CPU_ISA_AVX2
 #define CONV_ISA_patches CPU_ISA_AVX512
 #define CONV_ISA_mma CPU_ISA_MMA
@@ -155,6 +163,7 @@
 #define CONV_FN_ref(fn) fn
 #define CONV_FN_avx2(fn) CONV_X86_FN(fn)
 #define CONV_FN_avx512(fn) CONV_X86_FN(fn)
+#define CONV_FN_amx(fn) CONV_X86_FN(fn)
 #define CONV_FN_strided(fn) CONV_X86_FN(fn)
 #define CONV_FN_patches(fn) CONV_X86_FN(fn)
 #define CONV_FN_mma(fn) CONV_MMA_FN(fn)
@@ -224,7 +233,7 @@ CONV_SMALLS(CONV_DECLARE_SMALL)
 CONV_PEAKS(CONV_DECLARE_PEAK)
 
 #define CONV_DECLARE_LANE_PEAK(type, isa, extension, name, chains, lanes, adds)                                        \
-    enum { CONV_PEAK_CHAINS__##type = chains, CONV_PEAK_LANES__##type = lanes };                                       \
+    enum { CONV_PEAK_CHAINS_##type##__##isa = chains, CONV_PEAK_LANES_##type##__##isa = lanes };                       \
     float conv_peak_fma_##type##__##isa(size_t n_steps);
 CONV_LANE_PEAKS(CONV_DECLARE_LANE_PEAK)
 

@@ -15,7 +15,9 @@
  *                    apart, each [k][win_panel]; in place the panels are one row, win_panel elements on.
  *   filter  filters  consecutive panels of [k][f_panel] (the last may be narrower): filter f of step t is at
  *                     panel f / f_panel, element t * width + f % f_panel. Our own kernels have one panel per tile.
- *                    Types with a head: [1 + k][f_panel], where sums start at the first lanes, s32
+ *                    Types with a head: [1 + k][f_panel], where sums start at the first lanes, s32.
+ *                    With k_block > 1: blocks of k_block steps, of which the last may be shorter, and in a block filter
+ *                    after filter, the filter's steps side by side
  *   out     [n_f][ld_out]: windows of a filter are contiguous, which is NCHW's own order; nothing is unpacked
  *
  * A descriptor holds `fn`, which computes, and `emit`, which lists the loads and stores that fn executes, in fn's
@@ -106,6 +108,7 @@ struct conv_ukr {
     size_t win_granule; /* panel columns are a multiple of this */
     size_t win_panel;   /* windows per packed panel, a multiple of win_granule; 0: one panel per tile */
     size_t f_panel;     /* filters per packed panel; >= n_f means one panel per tile */
+    size_t k_block;     /* steps of a filter side by side in a panel; 0 is 1: filters side by side */
     bool splits_edges;  /* edge tiles are split into powers of two (OpenBLAS) instead of a smaller tile */
     bool takes_columns; /* GEMM: a call is a whole column of full window tiles, one after the other in the panels */
     /* Multiply-add instructions of a step of a tile; NULL: as many as there are points. */
@@ -159,6 +162,14 @@ static inline bool conv_ukr_takes(const struct conv_ukr *u, const struct conv_uk
 static inline size_t conv_ukr_in_width(const struct conv_ukr *u, size_t n_win)
 {
     return round_up(n_win, u->win_granule);
+}
+
+/* Returns the lane of filter f at step t in a panel of n_f filters, after the head. */
+static inline size_t conv_ukr_filter_lane(const struct conv_ukr *u, size_t n_f, size_t k, size_t t, size_t f)
+{
+    const size_t block = max_size(u->k_block, 1), first = t - t % block;
+
+    return first * n_f + f * min_size(block, k - first) + t % block;
 }
 
 /* Returns how many windows a full packed panel has. */

@@ -226,6 +226,14 @@ static void plans_equal_plain_loops(void)
 
 /* ---- replays ---- */
 
+/* Filters whose sums are stored. On tiles, the filter in the middle of a tile of 17, 19, ... filters is stored twice. */
+static size_t filters_stored(const struct conv_ukr *u, const struct conv_problem *p)
+{
+    const size_t n = conv_group_filters(p), rest = n % u->n_f;
+
+    return p->groups * (n + (u->k_block && rest > 16 && rest % 2));
+}
+
 /* Each packed filter is stored once, in lanes: channels of zeros count, and heads count. */
 static void check_replay(const struct conv_ukr *u)
 {
@@ -251,7 +259,7 @@ static void check_replay(const struct conv_ukr *u)
         CU_ASSERT_EQUAL(loaded[SIM_LOAD], plan.layout.bytes[CONV_FILTER]);
     }
     CU_ASSERT_EQUAL(t.bytes[CONV_OUTPUT][CONV_PHASE_UKR][SIM_STORE],
-                    plan.layout.bytes[CONV_OUTPUT] * ceil_div(channels, depth));
+                    plan.layout.bytes[CONV_OUTPUT] / p.k * filters_stored(u, &p) * ceil_div(channels, depth));
 }
 
 static void replays_count_lanes(void)
@@ -399,13 +407,13 @@ static void emit_filters(void *args, struct sim_sink *sink)
     c->kernels->pack_filters_emit(&c->a, sink);
 }
 
-static void check_filters(const struct conv_type_kernels *kernels, enum conv_type type)
+static void check_filters(const struct conv_type_kernels *kernels, const struct conv_ukr *u, enum conv_type type)
 {
     const struct conv_type_facts *facts = &conv_types[type];
     const size_t taps = (size_t)rng_range(1, 9), n_c = (size_t)rng_range(1, 9);
     struct filters_case c = { kernels,
-                              { .ukr = kernels->ukr[0],
-                                .n_f = (size_t)rng_range(1, 24),
+                              { .ukr = u,
+                                .n_f = (size_t)rng_range(1, (int64_t)u->f_panel),
                                 .n_k = n_c * taps,
                                 .ld = n_c * taps + rng_below(5),
                                 .taps = taps } };
@@ -432,7 +440,8 @@ static void packing_touches_what_it_emits(void)
                 if (k->pack_windows[i]->fn && sim_cpu_has(k->pack_windows[i]->isa))
                     check_windows(k->pack_windows[i], (enum conv_type)type);
             }
-            check_filters(k, (enum conv_type)type);
+            for (size_t i = 0; i < k->n_ukrs; i++)
+                check_filters(k, k->ukr[i], (enum conv_type)type);
         }
     }
 }
@@ -608,15 +617,18 @@ static void lanes_are_filled_by_their_channels(void)
 
 /* ---- peaks ---- */
 
+/* An instruction multiplies 16 lanes, or, of tiles, 16 by 16 by 16. */
 static void check_peak(const struct conv_ukr *u)
 {
     const struct conv_peak *peak = conv_peak_of_type(u->type);
+    const double lanes = u->k_block ? 16 * 16 * 16 : 16;
 
-    if (u->isa == CPU_ISA_NONE)
+    if (u != conv_ukr_best_of(u->type))
         return;
-    CU_ASSERT_EQUAL(peak != NULL, conv_ukr_runs(u));
+    CU_ASSERT_EQUAL(peak != NULL, u->isa != CPU_ISA_NONE);
+    CU_ASSERT(!peak || peak->extension == u->extension);
     CU_ASSERT(!peak ||
-              peak->flop_per_step == 2.0 * (double)peak->n_chains * 16 * (double)conv_types[u->type].lane_channels);
+              peak->flop_per_step == 2.0 * (double)peak->n_chains * lanes * (double)conv_types[u->type].lane_channels);
     if (peak)
         peak->fma(2);
 }

@@ -1,7 +1,7 @@
 /* As peak_avx512.c, of vdpbf16ps: 32 multiply-adds an instruction. */
 #include "kernels/ukr/registry.h"
 
-enum { N_CHAINS = CONV_PEAK_CHAINS__bf16, N_LANES = CONV_PEAK_LANES__bf16 };
+enum { N_CHAINS = CONV_PEAK_CHAINS_bf16__avx512, N_LANES = CONV_PEAK_LANES_bf16__avx512 };
 
 #if defined(__x86_64__)
 #include <immintrin.h>

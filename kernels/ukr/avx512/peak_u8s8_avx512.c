@@ -1,7 +1,7 @@
 /* As peak_avx512.c, of vpdpbusd: 64 multiply-adds an instruction. */
 #include "kernels/ukr/registry.h"
 
-enum { N_CHAINS = CONV_PEAK_CHAINS__u8s8, N_LANES = CONV_PEAK_LANES__u8s8 };
+enum { N_CHAINS = CONV_PEAK_CHAINS_u8s8__avx512, N_LANES = CONV_PEAK_LANES_u8s8__avx512 };
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -194,21 +194,34 @@ static void check_filters(const struct conv_pack_filters_args *a)
     assert(!a->by_rows && !a->copy && a->ukr->type == TYPE);
 }
 
+/* The lane of the first filter of a panel at a tap of the channels' lane; *next: lanes to the next filter's. */
+static size_t filter_lane(const struct conv_pack_filters_args *a, size_t channel, size_t tap, size_t *next)
+{
+    const size_t k = (a->n_k / a->taps + N_CHANNELS - 1) / N_CHANNELS * a->taps;
+    const size_t t = channel / N_CHANNELS * a->taps + tap, first = conv_ukr_filter_lane(a->ukr, a->n_f, k, t, 0);
+
+    *next = conv_ukr_filter_lane(a->ukr, a->n_f, k, t, 1) - first;
+    return first;
+}
+
 void PACK_FILTERS(const struct conv_pack_filters_args *a)
 {
     const size_t n_c = a->n_k / a->taps, head = conv_types[TYPE].head * a->n_f;
     const lane_element *filter = (const lane_element *)(uintptr_t)a->filter;
-    lane_word *first = (lane_word *)(uintptr_t)a->panels, *panel = first + head;
+    lane_word *first = (lane_word *)(uintptr_t)a->panels;
     int32_t sum[MOST_FILTERS] = { 0 };
 
     check_filters(a);
     for (size_t channel = 0; channel < n_c; channel += N_CHANNELS) {
         for (size_t tap = 0; tap < a->taps; tap++) {
-            for (size_t f = 0; f < a->n_f; f++) {
+            size_t next;
+            lane_word *panel = first + head + filter_lane(a, channel, tap, &next);
+
+            for (size_t f = 0; f < a->n_f; f++, panel += next) {
                 const lane_element *at = filter + f * a->ld + channel * a->taps + tap;
                 const uint32_t lane = gather(at, a->taps, lane_fill(channel, n_c));
 
-                *panel++ = lane;
+                *panel = lane;
                 sum[f] += add_up(lane);
             }
         }
@@ -217,11 +230,13 @@ void PACK_FILTERS(const struct conv_pack_filters_args *a)
         first[f] = (uint32_t)(-128 * sum[f]);
 }
 
-static void emit_filters_step(const struct conv_pack_filters_args *a, size_t channel, size_t tap, uint64_t panel,
+static void emit_filters_step(const struct conv_pack_filters_args *a, size_t channel, size_t tap, uint64_t steps,
                               struct sim_sink *sink)
 {
     const size_t fill = lane_fill(channel, a->n_k / a->taps);
     struct sim_run run[N_CHANNELS + 1];
+    size_t next;
+    const uint64_t panel = steps + filter_lane(a, channel, tap, &next) * CONV_LANE_BYTES;
 
     for (size_t i = 0; i < fill; i++) {
         run[i] = element_run(SIM_LOAD, CONV_FILTER, CONV_PHASE_PACK,
@@ -230,19 +245,19 @@ static void emit_filters_step(const struct conv_pack_filters_args *a, size_t cha
         run[i].step_bytes = (int64_t)(a->ld * ELEMENT_BYTES);
     }
     run[fill] = element_run(SIM_STORE, CONV_PACKED_FILTER, CONV_PHASE_PACK, panel, 0, 1);
-    run[fill].step_bytes = CONV_LANE_BYTES;
+    run[fill].step_bytes = (int64_t)(next * CONV_LANE_BYTES);
     sim_emit(sink, run, fill + 1, a->n_f);
 }
 
 void PACK_FILTERS_EMIT(const struct conv_pack_filters_args *a, struct sim_sink *sink)
 {
     const size_t n_c = a->n_k / a->taps, head = conv_types[TYPE].head * a->n_f;
-    uint64_t panel = a->panels + head * CONV_LANE_BYTES;
+    const uint64_t steps = a->panels + head * CONV_LANE_BYTES;
 
     check_filters(a);
     for (size_t channel = 0; channel < n_c; channel += N_CHANNELS) {
-        for (size_t tap = 0; tap < a->taps; tap++, panel += a->n_f * CONV_LANE_BYTES)
-            emit_filters_step(a, channel, tap, panel, sink);
+        for (size_t tap = 0; tap < a->taps; tap++)
+            emit_filters_step(a, channel, tap, steps, sink);
     }
     element_emit_stores(element_run(SIM_STORE, CONV_PACKED_FILTER, CONV_PHASE_PACK, a->panels, 1, 1), head, sink);
 }
