@@ -10,7 +10,7 @@ static void exec_im2col(const struct conv_exec *e, const struct conv_step *s)
 {
     const struct conv_im2col_args a = conv_resolve_im2col(e->plan, &e->bind, s);
 
-    conv_im2col(&a);
+    (a.p->type == CONV_F32 ? conv_im2col : conv_im2col_narrow)(&a);
 }
 
 static void exec_zero(const struct conv_exec *e, const struct conv_step *s)

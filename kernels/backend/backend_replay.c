@@ -10,7 +10,7 @@ static void replay_im2col(const struct conv_replay *r, const struct conv_step *s
 {
     const struct conv_im2col_args a = conv_resolve_im2col(r->plan, &r->bind, s);
 
-    conv_im2col_emit(&a, r->sink);
+    (a.p->type == CONV_F32 ? conv_im2col_emit : conv_im2col_narrow_emit)(&a, r->sink);
 }
 
 static void replay_zero(const struct conv_replay *r, const struct conv_step *s)

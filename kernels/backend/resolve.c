@@ -35,7 +35,7 @@ struct conv_im2col_args conv_resolve_im2col(const struct conv_plan *p, const str
                                             const struct conv_step *s)
 {
     return (struct conv_im2col_args){
-        .p = p->algorithm == CONV_SCONV ? &p->sconv.padding : &p->problem,
+        .p = p->algorithm == CONV_SCONV && p->sconv.options.pads_first ? &p->sconv.padding : &p->problem,
         .in = input_plane(p, b, s, 0),
         .col = b->addr[CONV_IM2COL],
     };
@@ -56,13 +56,13 @@ struct conv_zero_args conv_resolve_zero(const struct conv_plan *p, const struct 
 struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *p, const struct conv_binding *b,
                                                         const struct conv_step *s)
 {
-    size_t taps = p->problem.r * p->problem.s, panel = conv_ukr_win_panel(p->ukr), channel = s->k0 / taps;
-    bool is_padded = p->sconv.options.pads_first; /* there is a group's image */
+    size_t taps = p->view.r * p->view.s, panel = conv_ukr_win_panel(p->ukr), channel = s->k0 / taps;
+    bool is_prepared = conv_plan_prepares_image(p); /* there is a group's image, or matrix */
 
     return (struct conv_pack_windows_args){
         .p = &p->view,
-        .tag = is_padded ? CONV_IM2COL : CONV_INPUT,
-        .in = is_padded ? element(p, b, CONV_IM2COL, channel * p->view.h * p->view.w) : input_plane(p, b, s, channel),
+        .tag = is_prepared ? CONV_IM2COL : CONV_INPUT,
+        .in = is_prepared ? element(p, b, CONV_IM2COL, channel * p->view.h * p->view.w) : input_plane(p, b, s, channel),
         .panel = element(p, b, CONV_PACKED_INPUT, s->in_panel),
         .panel_step = p->sconv.depth * panel,
         .win0 = s->win0,
@@ -113,7 +113,7 @@ struct conv_pack_filters_args conv_resolve_pack_filters(const struct conv_plan *
         .n_k = s->n_k,
         .by_rows = conv_plan_skips_padding(p) ? p->problem.r : 0,
         .row = p->problem.s,
-        .taps = p->problem.r * p->problem.s,
+        .taps = p->view.r * p->view.s,
         .copy = conv_plan_is_base(p) ? &p->gemm.core->copies->filters : NULL,
     };
 }

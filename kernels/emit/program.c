@@ -43,7 +43,9 @@ const char *conv_program_why_not(const struct conv_plan *plan)
         return "it is no SConv";
     if (!conv_emitted_lanes(plan->ukr))
         return "code is not written for its micro-kernel (kernels/emit/emitted.def)";
-    return plan->sconv.options.pads_first ? "it pads first" : NULL;
+    return plan->sconv.options.pads_first     ? "it pads first"
+           : plan->sconv.options.lowers_first ? "it lowers first"
+                                              : NULL;
 }
 
 /* ---- routines ---- */

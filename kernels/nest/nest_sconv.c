@@ -423,9 +423,9 @@ static struct sconv start(const struct conv_plan *plan, struct conv_backend *bac
         .backend = backend,
         .n_windows = conv_windows(&plan->problem),
         .n_filters = conv_group_filters(&plan->problem),
-        .n_channels = conv_group_channels(&plan->problem),
-        .filter_lanes = conv_plan_filter_lanes(plan, conv_group_channels(&plan->problem)),
-        .taps = plan->problem.r * plan->problem.s,
+        .n_channels = conv_group_channels(&plan->view),
+        .filter_lanes = conv_plan_filter_lanes(plan, conv_group_channels(&plan->view)),
+        .taps = plan->view.r * plan->view.s,
         .live = conv_live_windows(&plan->view),
     };
 }
@@ -448,17 +448,17 @@ static int for_each_channel_set(struct sconv *s, size_t n_images, int (*fn)(cons
     return 0;
 }
 
-/* Copies the group's channels into a padded image before its first channel set. */
-static int pad_image(const struct sconv *s)
+/* Copies the group's channels into a padded image, or an im2col matrix, before the first channel set. */
+static int prepare_image(const struct sconv *s)
 {
     struct conv_step step = box(s, CONV_STEP_IM2COL);
 
-    return s->plan->sconv.options.pads_first && !s->c0 ? s->backend->step(s->backend, &step) : 0;
+    return conv_plan_prepares_image(s->plan) && !s->c0 ? s->backend->step(s->backend, &step) : 0;
 }
 
-static int pad_and_compute(const struct sconv *s)
+static int prepare_and_compute(const struct sconv *s)
 {
-    int err = pad_image(s);
+    int err = prepare_image(s);
 
     return err ? err : channel_set(s);
 }
@@ -469,7 +469,7 @@ int conv_nest_sconv(const struct conv_plan *plan, struct conv_backend *backend)
 
     assert(plan->algorithm == CONV_SCONV);
     s = start(plan, backend);
-    return for_each_channel_set(&s, plan->problem.n, pad_and_compute);
+    return for_each_channel_set(&s, plan->problem.n, prepare_and_compute);
 }
 
 static int pack_all_filters(const struct sconv *s)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "kernels/csa/csa2.h"
 #include "kernels/nest/nest.h"
 #include "kernels/shape/problem.h"
 #include "kernels/shape/sizes.h"
@@ -44,6 +45,24 @@ static struct conv_problem padded(const struct conv_problem *p)
     q.w += p->pad_left + p->pad_right;
     q.pad_top = q.pad_left = q.pad_bottom = q.pad_right = 0;
     return q;
+}
+
+/* The pointwise convolution whose input is the im2col matrix. */
+static struct conv_problem lowered(const struct conv_problem *p)
+{
+    struct conv_problem q = *p;
+
+    q.c = p->groups * conv_reduction(p);
+    q.w = q.q = p->p * p->q;
+    q.h = q.p = q.r = q.s = q.stride_h = q.stride_w = q.dilation_h = q.dilation_w = 1;
+    q.pad_top = q.pad_left = q.pad_bottom = q.pad_right = 0;
+    return q;
+}
+
+/* Returns what windows are packed out of. */
+static struct conv_problem view_of(const struct conv_problem *p, const struct conv_sconv_options *does)
+{
+    return does->lowers_first ? lowered(p) : does->pads_first ? padded(p) : flattened(p);
 }
 
 /* Puts the bytes of a product of counts of floats, or lanes, into *bytes. Returns 0 or -EOVERFLOW. */
@@ -111,18 +130,16 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
 {
     const struct conv_type_facts *type = &conv_types[p->type];
     const bool has_lanes = type->lane_channels > 1; /* packed by channels, and nothing else */
-    const bool pads_first = options->pads_first && conv_has_padding(p) && !has_lanes;
-    const struct conv_problem view = pads_first ? padded(p) : flattened(p);
     size_t slots = tiling->schedule == CSA_IS ? 1 : tiling->k2;
     struct conv_sconv_options *does = &plan->sconv.options;
     int err = 0;
 
     assert(ukr && tiling->n_c >= 1 && tiling->k2 >= 1 && tiling->k3 >= 1);
-    assert(ukr->type == p->type && (tiling->n_c % type->lane_channels == 0 || tiling->n_c >= conv_group_channels(p)));
-    assert(!options->pads_first || !(options->reads_in_place || options->prefetches || options->skips_padding));
+    assert(!(options->pads_first || options->lowers_first) ||
+           !(options->reads_in_place || options->prefetches || options->skips_padding));
+    assert(!options->pads_first || !options->lowers_first);
     *plan = (struct conv_plan){
         .problem = *p,
-        .view = view,
         .group_channels = conv_group_channels(p),
         .group_filters = conv_group_filters(p),
         .algorithm = CONV_SCONV,
@@ -130,28 +147,33 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
         .nest = conv_nest_sconv,
         .sconv = { .tiling = *tiling, .lane_channels = type->lane_channels, .head = type->head, .options = *options },
     };
+    does->pads_first &= conv_has_padding(p) && !has_lanes;
+    does->lowers_first &= !conv_is_pointwise(p);
+    plan->view = view_of(p, does);
+    assert(ukr->type == p->type &&
+           (tiling->n_c % type->lane_channels == 0 || tiling->n_c >= conv_group_channels(&plan->view)));
     does->reads_in_place &= (conv_is_pointwise(p) && ukr->reads_in_place) || conv_plan_can_walk(p, ukr);
     does->skips_padding &=
         !has_lanes && !does->reads_in_place && has_dead_rows(p) && ukr->f_panel >= ukr->n_f && !ukr->splits_edges;
     does->prefetches &= ukr->prefetches;
-    plan->sconv.pack_windows = conv_pack_windows_for(&view, ukr, does->prefetches);
+    plan->sconv.pack_windows = conv_pack_windows_for(&plan->view, ukr, does->prefetches);
     plan->sconv.walks = does->reads_in_place && conv_plan_can_walk(p, ukr);
     if (plan->sconv.walks && ukr->walk == CONV_WALK_ANY) {
-        plan->sconv.cut = cut_rows(&view, ukr->n_win);
-        plan->sconv.tiling.in_tiles = ceil_div(view.p, plan->sconv.cut.rows) * plan->sconv.cut.per_row;
+        plan->sconv.cut = cut_rows(&plan->view, ukr->n_win);
+        plan->sconv.tiling.in_tiles = ceil_div(plan->view.p, plan->sconv.cut.rows) * plan->sconv.cut.per_row;
     }
     size_tensors(p, &plan->layout);
-    plan->sconv.depth = conv_plan_steps(plan, tiling->n_c * p->r * p->s);
-    err = lane_bytes(p->k, conv_plan_filter_lanes(plan, plan->group_channels), 1,
+    plan->sconv.depth = conv_plan_steps(plan, tiling->n_c * plan->view.r * plan->view.s);
+    err = lane_bytes(p->k, conv_plan_filter_lanes(plan, conv_group_channels(&plan->view)), 1,
                      &plan->layout.bytes[CONV_PACKED_FILTER]);
     if (!err && !does->reads_in_place)
         err = lane_bytes(slots, plan->sconv.depth, conv_ukr_in_width(ukr, ukr->n_win),
                          &plan->layout.bytes[CONV_PACKED_INPUT]);
-    does->pads_first = pads_first;
-    if (pads_first && !err) {
+    if (does->pads_first)
         plan->sconv.padding = padding_of(p);
-        err = lane_bytes(plan->group_channels, view.h, view.w, &plan->layout.bytes[CONV_IM2COL]);
-    }
+    if (conv_plan_prepares_image(plan)) /* conv_problem_finish has accepted the matrix, and the padded image */
+        plan->layout.bytes[CONV_IM2COL] =
+            conv_group_channels(&plan->view) * plan->view.h * plan->view.w * plan->layout.element[CONV_IM2COL];
     return err ? err : place(&plan->layout);
 }
 
@@ -188,6 +210,8 @@ const char *conv_plan_windows_name(const struct conv_plan *plan)
         return "in place";
     if (is_sconv && plan->sconv.options.pads_first)
         return "packed after padding";
+    if (is_sconv && plan->sconv.options.lowers_first)
+        return "packed after im2col";
     return conv_plan_skips_padding(plan) ? "packed without rows of padding" : "packed";
 }
 
@@ -366,4 +390,16 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
     if (!err && plan->gemm.needs_im2col)
         err = lane_bytes(conv_reduction(p), conv_windows(p), 1, &plan->layout.bytes[CONV_IM2COL]);
     return err ? err : place(&plan->layout);
+}
+
+int conv_plan_lowered(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
+                      const struct conv_ukr *ukr)
+{
+    const struct conv_problem matrix = lowered(p);
+    const struct csa_tiling tiling = csa2_tiling(&matrix, ukr, CSA_WS, core->q * conv_types[p->type].lane_channels,
+                                                 max_size(core->p / ukr->n_win, 1), max_size(core->r / ukr->n_f, 1));
+
+    assert(core && ukr);
+    return conv_plan_sconv_with(plan, p, ukr, &tiling,
+                                &(struct conv_sconv_options){ .packs_filters = true, .lowers_first = true });
 }

@@ -12,7 +12,7 @@
 #include "kernels/ukr/ukr.h"
 #include "kernels/ukr/winograd.h"
 
-/* conv_plan_sconv and conv_plan_sconv_with plan all element types, the other functions f32 alone. */
+/* conv_plan_sconv, conv_plan_sconv_with and conv_plan_lowered plan all element types, the other functions f32 alone. */
 
 /* Tells whether the micro-kernel can read the shape's windows tap by tap: it walks, and the filter is not too large. */
 bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr);
@@ -22,8 +22,10 @@ bool conv_plan_can_walk(const struct conv_problem *p, const struct conv_ukr *ukr
  * shapes that are neither pointwise nor can be walked. Where the micro-kernel walks, its tiles follow the output's rows
  * (cut), which may be more tiles than the tiling says. skips_padding is ignored without rows to skip, in place, where
  * walking skips rows anyway, or where the filters of a tile are several panels. pads_first is ignored without padding;
- * pads_first excludes the three options before it. Types with several channels in a lane are packed by channels: the
- * four options are ignored. The micro-kernel has the problem's type. Returns 0, or -EOVERFLOW if the tensors do not fit an address space.
+ * pads_first excludes the three options before it. lowers_first is ignored for pointwise shapes, whose input is the
+ * matrix; it excludes all other options but packs_filters, and the tiling's channels are rows of the matrix. Types with
+ * several channels in a lane are packed by channels: the four options before lowers_first are ignored. The micro-kernel
+ * has the problem's type. Returns 0, or -EOVERFLOW if the tensors do not fit an address space.
  */
 int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, const struct conv_ukr *ukr,
                          const struct csa_tiling *tiling, const struct conv_sconv_options *options);
@@ -69,6 +71,14 @@ int conv_plan_direct(struct conv_plan *plan, const struct conv_problem *p, const
  */
 int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
                    const struct conv_ukr *ukr);
+
+/*
+ * Plans im2col + GEMM of any element type: SConv's nest on the im2col matrix, in the loop order and blocks of GotoBLAS.
+ * A block of windows has core->p windows and core->q lanes and stays in L2; each panel of filters meets all its windows.
+ * Filters are packed at run time. ukr has the problem's type. Returns 0 or -EOVERFLOW.
+ */
+int conv_plan_lowered(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
+                      const struct conv_ukr *ukr);
 
 /*
  * Plans Winograd's F(m x m, 3 x 3), m 2 or 4, with blocks of at least `block` tiles, for a shape and a micro-kernel that

@@ -26,6 +26,7 @@ struct conv_sconv_options {
     bool prefetches;     /* micro-kernels prefetch, if they can, for later micro-kernels; strides: pack.h, transposes */
     bool skips_padding;  /* rows of taps that only read padding are neither packed nor computed; panels are by rows */
     bool pads_first;     /* a group's channels are copied into a padded image, out of which windows are packed */
+    bool lowers_first;   /* windows are packed out of the group's im2col matrix, a pointwise convolution's input */
 };
 
 /*
@@ -96,9 +97,9 @@ struct conv_plan_plugin {
 struct conv_plan {
     enum conv_algorithm algorithm; /* names the member of the union */
     struct conv_problem problem;
-    struct conv_problem view;             /* the problem, with a pointwise image flattened to one row */
-    const struct conv_ukr *ukr;           /* NULL: direct, or outside */
-    conv_nest_fn nest;                    /* NULL: outside */
+    struct conv_problem view;   /* what windows are packed out of: a pointwise image, or an im2col matrix, is one row */
+    const struct conv_ukr *ukr; /* NULL: direct, or outside */
+    conv_nest_fn nest;          /* NULL: outside */
     size_t group_channels, group_filters; /* of the problem; kept because dividing costs as much as a short call */
     struct conv_layout layout;
     union {
@@ -123,7 +124,7 @@ static inline bool conv_plan_packs_filters(const struct conv_plan *plan)
  */
 static inline size_t conv_plan_steps(const struct conv_plan *plan, size_t n_k)
 {
-    const size_t taps = plan->problem.r * plan->problem.s, lane = plan->sconv.lane_channels;
+    const size_t taps = plan->view.r * plan->view.s, lane = plan->sconv.lane_channels;
 
     return lane == 1 ? n_k : ceil_div(n_k / taps, lane) * taps;
 }
@@ -134,9 +135,15 @@ static inline size_t conv_plan_steps(const struct conv_plan *plan, size_t n_k)
  */
 static inline size_t conv_plan_filter_lanes(const struct conv_plan *plan, size_t n_c)
 {
-    const size_t head = plan->sconv.head, steps = conv_plan_steps(plan, n_c * plan->problem.r * plan->problem.s);
+    const size_t head = plan->sconv.head, steps = conv_plan_steps(plan, n_c * plan->view.r * plan->view.s);
 
     return head ? steps + head * ceil_div(n_c, plan->sconv.tiling.n_c) : steps;
+}
+
+/* Tells whether windows are packed out of CONV_IM2COL: a padded image, or an im2col matrix. */
+static inline bool conv_plan_prepares_image(const struct conv_plan *plan)
+{
+    return plan->sconv.options.pads_first || plan->sconv.options.lowers_first;
 }
 
 /* Tells whether rows of taps that only read padding are left out of the plan's panels. */

@@ -173,6 +173,10 @@ struct conv_im2col_args {
 void conv_im2col(const struct conv_im2col_args *a);
 void conv_im2col_emit(const struct conv_im2col_args *a, struct sim_sink *sink);
 
+/* The same loops for types whose input has elements of one or two bytes (shape/type.h). */
+void conv_im2col_narrow(const struct conv_im2col_args *a);
+void conv_im2col_narrow_emit(const struct conv_im2col_args *a, struct sim_sink *sink);
+
 /* The baseline's lowering done well: conv_im2col's matrix, copied by rows, with accesses of up to 16 bytes. */
 void conv_im2col_rows(const struct conv_im2col_args *a);
 

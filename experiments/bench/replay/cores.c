@@ -95,7 +95,7 @@ const char *exp_replay_cores_why_not(const struct conv_plan *plan)
         return "threads have no shares of Winograd's products";
     if (conv_plan_packs_filters(plan))
         return "threads have no shares of filters that are packed at run time";
-    if (plan->algorithm == CONV_SCONV && plan->sconv.options.pads_first)
+    if (plan->algorithm == CONV_SCONV && conv_plan_prepares_image(plan))
         return "threads have no shares of an image that is padded first";
     return NULL;
 }
