@@ -92,6 +92,8 @@ struct sim_issue {
     double clock_ghz; /* 0: not stated, as for all fields here */
     uint32_t mac_rows, mac_columns;
     double mac_instructions_per_cycle;
+    /* Multiply-adds of narrow elements: vdpbf16ps, vpdpbusd; 0: not known, or none. */
+    double mac_bf16_instructions_per_cycle, mac_vnni_instructions_per_cycle;
     double loads_per_cycle, stores_per_cycle; /* instructions of a multiply-add's width; see struct sim_core */
 };
 

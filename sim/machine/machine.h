@@ -9,7 +9,9 @@
  *                 memory_bandwidth_bytes_per_cycle, memory_scattered_cycles (for lines far from all lines read
  *                 before: stats.h; for core/clock.h), page, frame, page_seed, page_tables, combining_buffers,
  *                 software_prefetch, stack, and the core's issue rates per cycle, for estimates: clock_ghz, mac_rows,
- *                 mac_columns, mac_instructions_per_cycle, loads_per_cycle, stores_per_cycle (struct sim_issue)
+ *                 mac_columns, mac_instructions_per_cycle, loads_per_cycle, stores_per_cycle (struct sim_issue); and, of
+ *                 machines with multiply-adds of narrow elements:
+ *                 mac_bf16_instructions_per_cycle (vdpbf16ps), mac_vnni_instructions_per_cycle (vpdpbusd)
  *   [cache NAME]  size or sets, ways, line, latency_cycles; optional, with defaults in parentheses:
  *                 policy              see replacement.h (lru)
  *                 seed                of policy random, any 64-bit number (0)
