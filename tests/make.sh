@@ -112,7 +112,7 @@ goals_say "MACHINE: unknown machine 'h100': no GPUs are simulated; make lift run
 goals_say "MACHINE: there is no file './own.cfg'" judge MACHINE=./own.cfg
 goals_say "LAYER: 'conv3_1' is no model; a layer is named with its model, such as LAYER=vgg16:conv3_1" plan LAYER=conv3_1
 goals_say "LAYER: unknown model 'vgg', did you mean vgg16?" gen LAYER=vgg:conv3_1
-goals_say "UKR: unknown micro-kernel 'bf16': micro-kernels compute in fp32 alone" judge UKR=bf16
+goals_say "UKR: unknown micro-kernel 'bf16': make experiment TYPE=bf16 and TYPE=int8 have others; these compute in fp32 alone" judge UKR=bf16
 goals_say "EMIT: must be c, mlir_linalg, sconv_opt or mlir, not 'cuda'" gen LAYER=vgg16:conv3_1 EMIT=cuda
 goals_say "" bench-peers 'MODEL=vgg16, resnet18' ALGO=base,base_rows,kernels/plugin/onednn.c:reorder
 goals_say "" polydl MODEL=alexnet,gemm,vgg16

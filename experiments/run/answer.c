@@ -219,7 +219,7 @@ static void fill_variant(const struct exp_report *r, const struct exp_total *t, 
     size_t n = 0;
 
     *x = (struct exp_verdict_variant){ .name = t->algo,
-                                       .label = exp_algo_find(t->algo)->label,
+                                       .label = exp_algo_label(exp_algo_find(t->algo), r->e->setup->type),
                                        .why_not_timed = t->of[M_measured_time_ns].why,
                                        .why_not_simulated = t->of[M_simulated_loads].why,
                                        .why_no_cycles = t->of[M_simulated_cycles].why,
@@ -300,6 +300,20 @@ static void find_errors(struct answer *a, const struct exp_report *r)
     a->v.estimates_elsewhere = a->elsewhere;
 }
 
+/* Says which GEMM Base has of a type beside f32. */
+static void say_type(const struct exp_report *r, char *text, size_t bytes)
+{
+    const struct exp_setup *s = r->e->setup;
+
+    if (s->type != CONV_F32)
+        exp_say_more(
+            text, bytes,
+            "%sElements are %s. Base is im2col of %s and this project's own GEMM with SConv's micro-kernel %s%s, in "
+            "OpenBLAS's blocks; what is simulated is what runs.",
+            *text ? " " : "", conv_types[s->type].name, conv_types[s->type].name, s->ukr->name,
+            s->ukr->isa == CPU_ISA_NONE ? " (portable: no other of this type is known for the machine)" : "");
+}
+
 static void fill(struct answer *a, const struct exp_report *r)
 {
     struct exp_total total[EXP_MAX_ALGO_RECORDS];
@@ -322,9 +336,10 @@ static void fill(struct answer *a, const struct exp_report *r)
         a->v.why_not_timed = r->e->cases[0].measured.why;
     else if (*r->info->why_disturbed)
         a->v.why_not_timed = r->info->why_disturbed;
-    if (*r->info->why_no_base_steps.text)
+    if (*r->info->why_no_base_steps.text && r->e->setup->type == CONV_F32)
         a->v.why_no_parts = r->info->why_no_base_steps.text;
     exp_model_say_smaller(r->e->model, a->notes, sizeof a->notes);
+    say_type(r, a->notes, sizeof a->notes);
     if (r->e->model->types)
         exp_say_more(a->notes, sizeof a->notes, "%s%s", *a->notes ? " " : "", r->e->model->types);
     a->v.notes = a->notes;

@@ -35,7 +35,7 @@ static enum exp_observe_mode observe_mode(const struct exp_run_session *s)
 {
     const struct exp_run_options *o = &s->options;
     const enum exp_observe_mode asked = (enum exp_observe_mode)o->observe;
-    const bool is_found = o->measures || *o->wisdom; /* not in the guest */
+    const bool is_found = o->measures || *o->wisdom || s->setup.type != CONV_F32; /* not in the guest */
 
     if (is_found || *o->guest || *o->why_no_guest)
         return is_found ? EXP_OBSERVE_NONE : asked;
@@ -55,16 +55,42 @@ static void prepare_coder(struct exp_run_session *s)
     s->setup.coder = &s->coder->base;
 }
 
+static enum conv_type type_of(const struct exp_run_options *o)
+{
+    return o->type < CONV_N_TYPES ? (enum conv_type)o->type : CONV_U8S8;
+}
+
+/* Options that only f32 has. */
+static int check_type(struct exp_run_session *s)
+{
+    const struct exp_run_options *o = &s->options;
+
+    s->setup.type = type_of(o);
+    if (s->setup.type == CONV_F32)
+        return 0;
+    if (o->measures || *o->wisdom)
+        return exp_fail(&s->why, -EINVAL, "TYPE=%s: plans are found by timing (SCONV_TUNE, SCONV_WISDOM) for f32 alone",
+                        conv_types[s->setup.type].name);
+    if (o->advice != EXP_ADVICE_KNOWN && o->advice)
+        return exp_fail(&s->why, -EINVAL, "TYPE=%s: ADVICE=deep and ADVICE=judge plan f32 alone",
+                        conv_types[s->setup.type].name);
+    return 0;
+}
+
 static int select_algos(struct exp_run_session *s)
 {
     const struct exp_run_options *o = &s->options;
+    int err;
     const struct exp_plugin_options plugins = { o->plugin_flags,   o->plugin_plan, o->plugin_limit,
                                                 o->plugin_threads, o->observer,    false };
 
     if (o->plugin_threads > 1 && o->timing && o->clock != EXP_CLOCK_WALL)
         return exp_fail(&s->why, -EINVAL, "PLUGIN_THREADS=%u: CLOCK=cpu sees one thread; CLOCK=wall sees all",
                         o->plugin_threads);
-    return exp_plugins_select(o->algos, &plugins, &s->algos, &s->why);
+    err = exp_plugins_select(o->algos, &plugins, &s->algos, &s->why);
+    if (!err && !*o->algos)
+        s->algos = exp_algos_of_type(type_of(o));
+    return err;
 }
 
 static int read_plans(struct exp_run_session *s)
@@ -118,6 +144,8 @@ static int prepare_job(struct exp_run_session *s)
     int err = exp_columns_check(o->columns, &s->why);
 
     if (!err)
+        err = check_type(s);
+    if (!err)
         err = select_algos(s);
     if (!err)
         err = exp_main_models(&models, o->model, EXP_MODEL_ASK(o), &s->why);
@@ -127,6 +155,9 @@ static int prepare_job(struct exp_run_session *s)
     limit_layers(s);
     models.model[0] = (struct exp_model){ 0 };
     exp_models_release(&models);
+    err = exp_model_set_type(&s->model, s->setup.type, &s->why);
+    if (err)
+        return err;
     exp_results_time(&s->results, s->options.timing ? NULL : EXP_UNTIMED);
     return exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
 }
@@ -163,10 +194,14 @@ static int prepare(void *session)
         return prepare_job(s);
     err = exp_columns_check(o->columns, &s->why);
     if (!err)
+        err = check_type(s);
+    if (!err)
         err = select_algos(s);
     if (!err)
         err = exp_main_model(&s->model, o->model, &ask, &s->why);
     limit_layers(s);
+    if (!err)
+        err = exp_model_set_type(&s->model, s->setup.type, &s->why);
     if (!err)
         err = exp_machine_find(&s->setup.machine, o->machine, o->results, &s->why);
     s->setup.packs_filters = o->packs_filters != 0;
@@ -429,7 +464,9 @@ static int answer(void *session)
 static void screen_next(const struct exp_run_session *s, struct exp_screen *screen)
 {
     const struct exp_advice *first = exp_advices_first(&s->advices);
-    char *machine = exp_format("make experiment MODEL=%s MACHINE=clx4208", s->options.model);
+    const char *type = conv_types[s->setup.type].name;
+    char *machine = exp_format("make experiment MODEL=%s MACHINE=clx4208%s%s", s->options.model,
+                               s->setup.type == CONV_F32 ? "" : " TYPE=", s->setup.type == CONV_F32 ? "" : type);
     bool has_plugins = false;
 
     for (size_t a = 0; a < s->experiment.n_algos; a++)
@@ -594,6 +631,12 @@ static const struct exp_option options[] = {
         "layers of more than so many million multiply-adds become smaller ones of the same kind, with fewer rows "
         "and filters: for plug-ins that take long to be observed, and cannot be left half-way (default: whole layers)",
         most_macs, 0, 1, 1000000),
+    EXP_WORD(
+        "TYPE",
+        "elements: f32 (default); bf16, with sums and outputs of f32; u8s8 (or int8), bytes without sign by bytes "
+        "with sign, or s8s8, with sums and outputs of 32 bits. Base multiplies by this project's own GEMM, and what "
+        "computes f32 alone says so",
+        type, CONV_F32, "f32", "bf16", "u8s8", "s8s8", "int8"),
     EXP_PLAN_OPTION,
     EXP_MACHINE_OPTION,
     EXP_NAMES(

@@ -136,7 +136,8 @@ static void say_measured(struct timing *t, const char *when, size_t n_rounds)
     if (!isnan(best->speedup.low))
         exp_say(interval, sizeof interval, " [%.2f, %.2f]", best->speedup.low, best->speedup.high);
     exp_progress_note(t->progress, "%s %zu rounds: %s is %.2f times as fast as %s%s", when, n_rounds,
-                      exp_algo_find(best->algo)->label, best->speedup.value, exp_algo_base()->label, interval);
+                      exp_algo_label(exp_algo_find(best->algo), t->s->setup.type), best->speedup.value,
+                      exp_algo_label(exp_algo_base(), t->s->setup.type), interval);
 }
 
 /* Says the answer of the first few rounds. */

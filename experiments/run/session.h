@@ -14,7 +14,7 @@ struct exp_run_options {
     const char *model, *layers, *input, *plan, *machine, *algos, *ukr, *core, *wisdom, *store, *known, *slurm, *results,
         *observer, *guest, *twin, *why_no_guest, *commit, *plugin_flags, *plugin_plan, *columns, *make_guest, *sample;
     unsigned batch, links, reps, limit, clock, ruler, jobs, timing, cache, packs_filters, classes, measures, observe,
-        observe_limit, launcher, plugin_limit, plugin_threads, most_macs, more, advice;
+        observe_limit, launcher, plugin_limit, plugin_threads, most_macs, more, advice, type;
     bool asks_guest;
 };
 

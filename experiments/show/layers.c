@@ -62,7 +62,7 @@ static void fill_plan(ROW *row, const struct exp_case *c, const struct sim_machi
 static void fill_source(ROW *row, const struct exp_report *r, const struct exp_case *c)
 {
     const struct exp_measure_info *info = r->info;
-    const bool is_base = c->algo == exp_algo_base();
+    const bool is_base = c->algo == exp_algo_base() && c->plan.algorithm == CONV_GEMM;
 
     snprintf(row->source, sizeof row->source, "%s%s; time: %s%s; %s caches; counts: %s",
              is_base ? "OpenBLAS core " : "own nest", is_base ? r->e->setup->blas.core : "", r->clock,

@@ -103,7 +103,8 @@ void exp_page_drawing_of_tiles(struct exp_page_writer *w, const struct exp_page_
                                const struct exp_page_run *r)
 {
     const struct csa_tiling *t = &plan->tiling;
-    const double deep = (double)(t->n_c * plan->problem.r * plan->problem.s * sizeof(float));
+    const double deep =
+        (double)(conv_lanes(&plan->problem, t->n_c) * plan->problem.r * plan->problem.s * CONV_LANE_BYTES);
     const double k2 = (double)t->k2, k3 = (double)t->k3;
     const bool is = t->schedule == CSA_IS;
     const struct blocks input = { "input tile", "in", 1, deep * (double)t->n_win };

@@ -212,6 +212,19 @@ static bool read_tiling(struct exp_page_plan *plan, const struct exp_layers_row 
 }
 
 /* Reads the shape and the plan of a layer. Returns false if the table lacks a valid shape. */
+/* Returns the type of a micro-kernel by the start of its name; OpenBLAS's are f32's. */
+static enum conv_type type_of(const char *ukr)
+{
+    unsigned type = CONV_F32;
+
+    for (unsigned i = 0; i < CONV_N_TYPES && ukr; i++) {
+        const size_t n = strlen(conv_types[i].name);
+
+        type = !strncmp(ukr, conv_types[i].name, n) && ukr[n] == '_' ? i : type;
+    }
+    return (enum conv_type)type;
+}
+
 static bool read_plan(struct exp_page_plan *plan, const struct exp_page_run *r, size_t layer)
 {
     const struct exp_page_layer *l = &r->layer[layer];
@@ -232,6 +245,7 @@ static bool read_plan(struct exp_page_plan *plan, const struct exp_page_run *r, 
             plan->r = (size_t)known(&row[i], M_plan_r);
         }
     }
+    plan->problem.type = type_of(plan->ukr);
     return true;
 }
 

@@ -38,10 +38,10 @@ options() {
     refuses "unknown option 'SPEED=11'; " MODEL=vgg16 SPEED=11
     refuses "unknown option 'LAYER=conv1', did you mean LAYERS?" MODEL=vgg16 LAYER=conv1
     refuses "unknown option '--colums', did you mean --columns?" --colums
-    refuses "unknown option 'DTYPE=bf16': convolutions run in fp32, on CPUs, and forward alone" MODEL=vgg16 DTYPE=bf16
+    refuses "unknown option 'DTYPE=bf16': make experiment has TYPE=bf16 and TYPE=int8; all else runs in fp32, on CPUs, and forward alone" MODEL=vgg16 DTYPE=bf16
     refuses "unknown option 'THREADS=4': one thread is timed; for several, type make bench-threads, or make network THREADS=4" MODEL=vgg16 THREADS=4
     refuses "unknown machine 'H100': no GPUs are simulated; make lift runs on one" MODEL=vgg16 MACHINE=H100
-    refuses "unknown micro-kernel 'int8': micro-kernels compute in fp32 alone" MODEL=vgg16 UKR=int8
+    refuses "unknown micro-kernel 'int8': make experiment TYPE=bf16 and TYPE=int8 have others; these compute in fp32 alone" MODEL=vgg16 UKR=int8
     refuses "unknown model 'alexnet'; there is a table called so: MODEL=experiments/models/polydl/alexnet.csv" MODEL=alexnet
     refuses "at 'dtbf16'" MODEL=mb1ic64ih56oc64kh3dtbf16
     refuses "vgg16.csv twice: name the model once" MODEL=vgg16,vgg16
@@ -84,10 +84,10 @@ variables() {
     make_says "test: unknown variable 'SUTE', did you mean SUITE?" test SUTE=nest
     make_says "redraw: unknown variable 'TIMING'" redraw TIMING=0
     make_says "clean: unknown variable 'MODEL'" clean MODEL=vgg16
-    make_says "experiment: unknown variable 'PRECISION': convolutions run in fp32, on CPUs, and forward alone;" experiment MODEL=vgg16 PRECISION=int8
+    make_says "experiment: unknown variable 'PRECISION': make experiment has TYPE=bf16 and TYPE=int8; all else runs in fp32, on CPUs, and forward alone;" experiment MODEL=vgg16 PRECISION=int8
     make_says "judge: unknown variable 'THREADS': one thread is timed" judge THREADS=4
     make_says "MACHINE: unknown machine 'cuda': no GPUs are simulated; make lift runs on one" experiment MODEL=vgg16 MACHINE=cuda
-    make_says "UKR: unknown micro-kernel 'bf16': micro-kernels compute in fp32 alone" experiment MODEL=vgg16 UKR=bf16
+    make_says "UKR: unknown micro-kernel 'bf16': make experiment TYPE=bf16 and TYPE=int8 have others; these compute in fp32 alone" experiment MODEL=vgg16 UKR=bf16
     make_says "MODEL: 'vgg16' is a layer table: 'make models MODEL=vgg16' writes a network of it" network MODEL=vgg16
     make_says "MODEL: 'run.log' is no network (.onnx) but layers without what lies between them" network MODEL=run.log
     make_says "LAYER: 'conv3_1' is no model; a layer is named with its model, such as LAYER=vgg16:conv3_1" plan LAYER=conv3_1

@@ -21,11 +21,16 @@ static const struct conv_gemm_core *core_or_any(const struct exp_setup *s)
     return s->core ? s->core : conv_gemm_core_find("Haswell");
 }
 
-/* Plans lowering and a GEMM with OpenBLAS's blocking and OpenBLAS's or SConv's micro-kernel. */
+/*
+ * Plans lowering and a GEMM with OpenBLAS's blocking and OpenBLAS's or SConv's micro-kernel. OpenBLAS multiplies f32
+ * alone here: the GEMM of other types is SConv's nest on the matrix, in OpenBLAS's blocks.
+ */
 static int plan_gemm(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
                      const struct exp_algo *self, struct conv_plan *plan)
 {
     (void)tiling;
+    if (s->type != CONV_F32)
+        return conv_plan_lowered(plan, p, core_or_any(s), s->ukr);
     return conv_plan_gemm(plan, p, core_or_any(s), self->has_openblas_ukr ? &core_or_any(s)->ukr : s->ukr);
 }
 
@@ -51,11 +56,18 @@ static int plan_sconv(const struct exp_setup *s, const struct conv_problem *p, c
     return err;
 }
 
+/* Of types beside f32, tuning is the depth of tiles alone. */
 static int plan_tuned(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
                       const struct exp_algo *self, struct conv_plan *plan)
 {
+    struct csa_tiling deep[CSA_N_SCHEDULES];
+
     (void)tiling;
     (void)self;
+    for (int i = 0; i < CSA_N_SCHEDULES && s->type != CONV_F32; i++)
+        deep[i] = csa_analyse_deep(p, &s->caches, s->ukr->n_win, s->ukr->n_f, (enum csa_schedule)i);
+    if (s->type != CONV_F32)
+        return conv_plan_sconv(plan, p, s->ukr, &deep[csa_choose(deep)], s->packs_filters);
     return conv_plan_measured(
         plan, p, &s->caches,
         &(struct conv_tune_options){ .ukr = s->ukr, .keeps_ukr = s->is_ukr_given, .packs_filters = s->packs_filters },
@@ -97,11 +109,6 @@ static int plan_gen_tuned(const struct exp_setup *s, const struct conv_problem *
     return err || !conv_program_why_not(plan) ? err : plan_sconv(s, p, tiling, self, plan);
 }
 
-static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
-{
-    return conv_base_run(plan, bind, &s->blas);
-}
-
 static int run_nest(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
 {
     struct conv_exec exec;
@@ -109,6 +116,11 @@ static int run_nest(const struct exp_setup *s, const struct conv_plan *plan, con
     (void)s;
     conv_exec_init(&exec, plan, bind);
     return conv_nest_run(plan, &exec.base);
+}
+
+static int run_base(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    return plan->algorithm == CONV_GEMM ? conv_base_run(plan, bind, &s->blas) : run_nest(s, plan, bind);
 }
 
 static int run_gen(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
@@ -154,6 +166,16 @@ static const char *why_no_plans(const struct exp_setup *s)
 static const char *why_no_coder(const struct exp_setup *s)
 {
     return s->coder ? NULL : "this program compiles no plans";
+}
+
+static const char *why_no_base(const struct exp_setup *s)
+{
+    return s->type == CONV_F32 ? why_no_blas(s) : why_no_ukr(s);
+}
+
+static const char *why_no_base_core(const struct exp_setup *s)
+{
+    return s->type == CONV_F32 ? why_no_core(s) : NULL;
 }
 
 static const char *why_no_code(const struct exp_setup *s)
@@ -291,11 +313,46 @@ static const struct exp_algo *first_member(void)
     return a;
 }
 
+static const char *why_no_type(const struct exp_algo *a, const struct exp_setup *s)
+{
+    return s->type == CONV_F32 || a->takes_types ? NULL : "it computes f32 alone (TYPE=f32)";
+}
+
 const char *exp_algo_why_not_run(const struct exp_algo *a, const struct exp_setup *s)
 {
     const struct exp_algo *first = a->members ? first_member() : a; /* first_member speaks for the group */
 
+    if (why_no_type(first, s))
+        return why_no_type(first, s);
     return first->why_dead && *first->why_dead ? *first->why_dead : first->why_not_run(s);
+}
+
+const char *exp_algo_why_not_replay(const struct exp_algo *a, const struct exp_setup *s)
+{
+    return why_no_type(a, s) ? why_no_type(a, s) : a->why_not_replay(s);
+}
+
+const struct exp_algo *exp_algo_planned(const struct exp_algo *a, const struct exp_setup *s)
+{
+    return why_no_type(a, s) ? first_member() : a;
+}
+
+const char *exp_algo_label(const struct exp_algo *a, enum conv_type type)
+{
+    return type != CONV_F32 && a == exp_algo_base() ? "im2col + our GEMM" : a->label;
+}
+
+unsigned exp_algos_of_type(enum conv_type type)
+{
+    unsigned bits = 0;
+
+    for (unsigned i = 0; i < EXP_N_ALGOS; i++) {
+        const struct exp_algo *a = exp_algo_at(i);
+        const bool runs = a->when != EXP_ALGO_ON_REQUEST && (type == CONV_F32 || a->takes_types);
+
+        bits |= (unsigned)runs << i;
+    }
+    return bits;
 }
 
 bool exp_algos_need_coder(unsigned algos)
@@ -540,6 +597,76 @@ static int choose_ukr(struct exp_setup *s, const char *override, struct exp_why 
     return s->core ? 0 : exp_fail(why, -EINVAL, "UKR=openblas: %s", s->why_no_core);
 }
 
+/* Returns the rate of a micro-kernel's multiply-adds on the machine; 0: not stated. */
+static double mac_rate(const struct sim_machine *m, const struct conv_ukr *u)
+{
+    const double rates[CPU_N_EXTENSIONS] = {
+        [CPU_EXT_NONE] = m->issue.mac_instructions_per_cycle,
+        [CPU_EXT_BF16] = m->issue.mac_bf16_instructions_per_cycle,
+        [CPU_EXT_VNNI] = m->issue.mac_vnni_instructions_per_cycle,
+    };
+
+    return rates[u->extension];
+}
+
+static int unknown_typed_ukr(const struct exp_setup *s, const char *name, struct exp_why *why)
+{
+    const struct conv_type_kernels *k = conv_kernels_of(s->type);
+
+    exp_fail(why, -EINVAL, "unknown micro-kernel '%s' of type %s; known:", name, conv_types[s->type].name);
+    for (size_t i = 0; i < k->n_ukrs; i++)
+        exp_say_more(why->text, sizeof why->text, " %s%s", k->ukr[i]->name, i + 1 < k->n_ukrs ? "," : "");
+    return -EINVAL;
+}
+
+/* Finds a micro-kernel of the setup's type by its name; or the last of an instruction set. */
+static const struct conv_ukr *find_typed_ukr(const struct exp_setup *s, const char *name)
+{
+    const struct conv_type_kernels *k = conv_kernels_of(s->type);
+    const struct conv_ukr *found = NULL;
+    enum cpu_isa isa = CPU_N_ISAS;
+
+    sim_cpu_isa_find(name, &isa);
+    for (size_t i = 0; i < k->n_ukrs; i++) {
+        if (!strcmp(k->ukr[i]->name, name) || k->ukr[i]->isa == isa)
+            found = k->ukr[i];
+    }
+    return found;
+}
+
+/* Returns the last micro-kernel of the type that a machine executes, by its instruction set and extensions. */
+static const struct conv_ukr *typed_ukr_of_machine(const struct exp_setup *s, enum cpu_isa isa)
+{
+    const struct conv_type_kernels *k = conv_kernels_of(s->type);
+    size_t i = k->n_ukrs - 1;
+
+    while (i && !(sim_cpu_isa_includes(isa, k->ukr[i]->isa) && mac_rate(&s->machine, k->ukr[i]) > 0))
+        i--;
+    return k->ukr[i];
+}
+
+/* Chooses the micro-kernel of a type beside f32, and the rate of the machine's multiply-adds. */
+static int choose_typed_ukr(struct exp_setup *s, const char *override, struct exp_why *why)
+{
+    const struct conv_ukr *f32 = conv_ukr_find(s->machine.ukr);
+
+    s->is_ukr_given = override && *override;
+    if (s->is_ukr_given) {
+        s->ukr_from = "UKR asks for it";
+        s->ukr = find_typed_ukr(s, override);
+    } else if (f32) {
+        s->ukr_from = "the last of its type for the machine file's instruction set and extensions";
+        s->ukr = typed_ukr_of_machine(s, f32->isa);
+    } else {
+        s->ukr_from = "the machine file names none: the last of its type that this computer runs";
+        s->ukr = conv_ukr_best_of(s->type);
+    }
+    if (!s->ukr)
+        return unknown_typed_ukr(s, override, why);
+    s->machine.issue.mac_instructions_per_cycle = mac_rate(&s->machine, s->ukr);
+    return 0;
+}
+
 /* With UKR, SConv's micro-kernel may use narrower vectors of x86 than Base's, or wider vectors. */
 static int read_stacks_of_other_vectors(struct exp_setup *s, struct exp_why *why)
 {
@@ -586,7 +713,7 @@ static void find_clock(struct exp_setup *s)
 
 int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_name, struct exp_why *why)
 {
-    int err;
+    int err = s->type == CONV_F32 ? 0 : choose_typed_ukr(s, ukr_name, why);
 
     s->plans = (struct conv_layer_plans){ 0 };
     s->wisdom = NULL;
@@ -601,9 +728,10 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     s->why_no_blas[0] = '\0';
     if (conv_blas_load(&s->blas, SIM_WHY(s->why_no_blas)))
         s->blas = (struct conv_blas){ 0 };
-    err = choose_core(s, core_name, why);
-    find_openblas_ukr(s);
     if (!err)
+        err = choose_core(s, core_name, why);
+    find_openblas_ukr(s);
+    if (!err && s->type == CONV_F32)
         err = choose_ukr(s, ukr_name, why);
     if (!err)
         err = read_stacks(s, why);

@@ -33,7 +33,8 @@ struct exp_setup {
     struct sim_machine classified; /* the machine, with classified misses if classifies_misses */
     struct sim_machine alone;      /* the machine's caches alone; the machine if its caches are plain */
     struct csa_caches caches;      /* the machine's caches, as CSA sees them */
-    const struct conv_ukr *ukr;    /* SConv's micro-kernel; may be openblas_ukr's */
+    enum conv_type type;           /* of all layers */
+    const struct conv_ukr *ukr;    /* SConv's micro-kernel, of this type; may be openblas_ukr's */
     /* Given by the user or the machine; otherwise tuned SConv chooses per layer within ukr's instruction set. */
     bool is_ukr_given;
     const char *ukr_from, *core_from;  /* who chose ukr and core, a clause for exp_setup_describe */
@@ -83,6 +84,7 @@ struct exp_algo {
     enum csa_schedule schedule;         /* of a member; otherwise in each layer's plan */
     bool has_openblas_ukr;              /* in place of SConv's micro-kernel */
     bool packs_one_by_one;              /* windows, without vectors */
+    bool takes_types;                   /* computes every element type; else f32 alone */
     struct conv_sconv_options options;  /* of the plans; the setup, too, may ask for packing filters at run time */
 
     /*
@@ -119,8 +121,18 @@ const struct exp_algo *exp_algo_add(const struct exp_algo *a);
 void exp_algo_meet(const char *name);
 unsigned exp_algo_bit(const struct exp_algo *a); /* the bit of exp_algo_select; 0: a group */
 
-/* Says why the algorithm does not run here, or NULL. */
+/* Say why the algorithm does not run, or is not replayed, here, or NULL: among others, if it lacks the setup's type. */
 const char *exp_algo_why_not_run(const struct exp_algo *a, const struct exp_setup *s);
+const char *exp_algo_why_not_replay(const struct exp_algo *a, const struct exp_setup *s);
+
+/* Returns the algorithm whose plan stands for a layer: a itself; of an algorithm without the setup's type, another. */
+const struct exp_algo *exp_algo_planned(const struct exp_algo *a, const struct exp_setup *s);
+
+/* Returns the label; Base of other types than f32 multiplies without OpenBLAS. */
+const char *exp_algo_label(const struct exp_algo *a, enum conv_type type);
+
+/* Returns the default algorithms of a type, a bit each: for ALGO= without a value. */
+unsigned exp_algos_of_type(enum conv_type type);
 
 bool exp_algos_need_coder(unsigned algos);              /* bits: some are generated */
 const struct exp_algo *exp_algo_base(void);             /* what others are compared with: the first */
@@ -142,8 +154,8 @@ void exp_algo_tell(FILE *out);
 int exp_algo_select(const char *list, unsigned *selected, struct exp_why *why);
 
 /*
- * Chooses micro-kernel and OpenBLAS core for the machine in s (set before, like packs_filters, classifies_misses and
- * stack_path), loads OpenBLAS, fills the rest of s. ukr_name (a micro-kernel, an instruction set known to cpu_isa_find,
+ * Chooses micro-kernel and OpenBLAS core for the machine in s (set before, like type, packs_filters, classifies_misses
+ * and stack_path), loads OpenBLAS, fills the rest of s. ukr_name (a micro-kernel, an instruction set known to cpu_isa_find,
  * or "openblas": the OpenBLAS core's micro-kernel) and core_name override the machine's hints; NULL or "": no override.
  * A missing library is no error, only a reason. Returns 0, or -EINVAL with one line in why for an unknown name. s must
  * stay at its address.

@@ -123,101 +123,9 @@ int exp_phases_run_base(const struct conv_plan *plan, const struct conv_binding 
 
 /* ---- tensors ---- */
 
-enum { AMPLITUDE = 4, SUM_LIMIT = 1 << 24 };
-
-bool exp_tensors_exact(const struct conv_problem *p)
-{
-    return conv_reduction(p) < SUM_LIMIT / (AMPLITUDE * AMPLITUDE);
-}
-
-double exp_tensors_rms(void)
-{
-    return sqrt(AMPLITUDE * (AMPLITUDE + 1) / 3.0);
-}
-
-void exp_tensors_fill(float *x, size_t bytes, uint64_t seed)
-{
-    uint64_t state = seed;
-
-    assert(x || !bytes);
-    for (size_t i = 0; i < bytes / sizeof(float); i++)
-        x[i] = (float)((int)(exp_random_next(&state) >> 40) % (2 * AMPLITUDE + 1) - AMPLITUDE);
-}
-
-enum { VALUES_PER_DRAW = 8, LINE_FLOATS = 16, LINES_PER_CHANGED = 16 };
-
-/*
- * The factor has 21 bits and is far from every number of a shorter format: 0.47 steps from the nearest bfloat16, 0.25
- * steps from the nearest fp16 or TF32. Code that computes with fewer bits than a float makes a visible error.
- */
-static const float odd_factor = -0x1.00effp0F;
-
-/* Draws eight elements from each random number, a byte for an element. */
-static void draw_values(float *x, size_t n, uint64_t *state, float factor)
-{
-    for (size_t i = 0; i < n; i += VALUES_PER_DRAW) {
-        const size_t end = n - i < VALUES_PER_DRAW ? n - i : VALUES_PER_DRAW;
-        uint64_t draw = exp_random_next(state);
-
-        for (size_t k = 0; k < end; k++, draw >>= 8)
-            x[i + k] = factor * (float)((int)((draw & 0xff) * (2 * AMPLITUDE + 1) >> 8) - AMPLITUDE);
-    }
-}
-
-static float factor_of(uint64_t seed)
-{
-    return seed % 2 ? odd_factor : 1;
-}
-
-void exp_input_renew(float *x, size_t n, uint64_t seed)
-{
-    assert(x || !n);
-    draw_values(x, n, &seed, factor_of(seed));
-}
-
-/* Chooses a line of a group at random. Returns the index of the line's first element; *n_floats is its length. */
-static size_t next_line(size_t group, size_t n, uint64_t *state, size_t *n_floats)
-{
-    const size_t at = (group * LINES_PER_CHANGED + exp_random_next(state) % LINES_PER_CHANGED) * LINE_FLOATS;
-    const size_t first = at < n ? at : group * LINES_PER_CHANGED * LINE_FLOATS; /* the last group may be short */
-
-    *n_floats = n - first < LINE_FLOATS ? n - first : LINE_FLOATS;
-    return first;
-}
-
-void exp_input_change(float *x, size_t n, uint64_t seed)
-{
-    uint64_t state = ~seed, values = seed << 32 ^ seed;
-    size_t n_floats;
-
-    assert(x || !n);
-    for (size_t group = 0; group * LINES_PER_CHANGED * LINE_FLOATS < n; group++) {
-        const size_t first = next_line(group, n, &state, &n_floats);
-
-        draw_values(x + first, n_floats, &values, factor_of(seed));
-    }
-}
-
-void exp_output_spoil(float *x, size_t n)
-{
-    assert(x || !n);
-    memset(x, 0xff, n * sizeof *x);
-}
-
-void exp_output_spoil_some(float *x, size_t n, uint64_t seed)
-{
-    uint64_t state = ~seed;
-    size_t n_floats;
-
-    for (size_t group = 0; group * LINES_PER_CHANGED * LINE_FLOATS < n; group++) {
-        const size_t first = next_line(group, n, &state, &n_floats);
-
-        exp_output_spoil(x + first, n_floats);
-    }
-}
-
 int exp_tensors_init(struct exp_tensors *t, const struct conv_plan *plan)
 {
+    const enum conv_type type = (enum conv_type)plan->problem.type;
     struct conv_exec exec;
     int err;
 
@@ -227,8 +135,10 @@ int exp_tensors_init(struct exp_tensors *t, const struct conv_plan *plan)
         return -err;
     memset(t->arena, 0, plan->layout.arena_bytes);
     t->bind = conv_bind(&plan->layout, (uintptr_t)t->arena);
-    exp_tensors_fill(conv_out_ptr(t->bind.addr[CONV_INPUT]), plan->layout.bytes[CONV_INPUT], EXP_TENSORS_INPUT_SEED);
-    exp_tensors_fill(conv_out_ptr(t->bind.addr[CONV_FILTER]), plan->layout.bytes[CONV_FILTER], EXP_TENSORS_FILTER_SEED);
+    exp_elements_fill(conv_out_ptr(t->bind.addr[CONV_INPUT]), plan->layout.bytes[CONV_INPUT], type,
+                      EXP_TENSORS_INPUT_SEED);
+    exp_elements_fill(conv_out_ptr(t->bind.addr[CONV_FILTER]), plan->layout.bytes[CONV_FILTER], type,
+                      EXP_TENSORS_FILTER_SEED);
     conv_exec_init(&exec, plan, &t->bind);
     err = conv_nest_pack_filters(plan, &exec.base);
     if (err)
@@ -279,6 +189,7 @@ static size_t first_equal(const struct exp_experiment *e, size_t index)
 
 static int plan_case(struct exp_case *c, const struct exp_setup *s, struct exp_why *why, const char *path)
 {
+    const struct exp_algo *planned = exp_algo_planned(c->algo, s);
     const struct conv_problem *p = &c->layer->problem;
     int err;
 
@@ -289,9 +200,9 @@ static int plan_case(struct exp_case *c, const struct exp_setup *s, struct exp_w
     for (int i = 0; i < EXP_N_COUNTS; i++)
         c->measured.count[i] = value_none("not counted");
     c->simulated.why = "not replayed yet";
-    c->observed.why = "nothing was to be observed";
+    c->observed.why = s->type == CONV_F32 ? "nothing was to be observed" : "the observed programs compute f32 alone";
     c->why_refused = c->algo->why_not_layer ? c->algo->why_not_layer(s, p) : NULL;
-    err = c->algo->plan(s, p, c->tiling, c->algo, &c->plan);
+    err = planned->plan(s, p, c->tiling, planned, &c->plan);
     if (err == -ENOENT)
         return exp_fail(why, err, "%s:%u: layer '%s' with %s: PLAN has no plan of its shape; LAYERS= chooses others",
                         path, c->layer->line, c->layer->name, c->algo->name);

@@ -13,6 +13,7 @@
 #include "experiments/base/stats.h"
 #include "experiments/base/value.h"
 #include "experiments/bench/case/algo.h"
+#include "experiments/bench/case/elements.h"
 #include "experiments/bench/model/model.h"
 #include "kernels/backend/backend.h"
 #include "kernels/backend/base.h"
@@ -70,35 +71,8 @@ struct exp_tensors {
 int exp_tensors_init(struct exp_tensors *t, const struct conv_plan *plan);
 void exp_tensors_release(struct exp_tensors *t);
 
-/*
- * Fills a tensor with small integers from a linear congruence: equal for equal seeds, on every machine; different for
- * different seeds.
- */
-void exp_tensors_fill(float *x, size_t bytes, uint64_t seed);
-
 /* The seeds of exp_tensors_init. */
 enum { EXP_TENSORS_INPUT_SEED = 1, EXP_TENSORS_FILTER_SEED = 2 };
-
-/* The root mean square of the values, which are evenly distributed around 0. */
-double exp_tensors_rms(void);
-
-/* Tells whether every partial sum of tensors that exp_tensors_fill has filled is an integer below 2^24. */
-bool exp_tensors_exact(const struct conv_problem *p);
-
-/*
- * Change tensors before a timed run, so that the run cannot reuse the result of an earlier run. Equal seeds give equal
- * values.
- *
- * Even seeds give small integers, like exp_tensors_fill. Odd seeds give small integers times a factor of 21 bits; a run
- * that computes with fewer bits than a float then has a visible error. exp_input_renew changes all n elements.
- * exp_input_change changes one line of 64 bytes in 16; the caches still hold the unchanged lines.
- */
-void exp_input_renew(float *x, size_t n, uint64_t seed);
-void exp_input_change(float *x, size_t n, uint64_t seed);
-
-/* Set elements to NaN: all n elements, or only the lines that exp_input_change changes for this seed. */
-void exp_output_spoil(float *x, size_t n);
-void exp_output_spoil_some(float *x, size_t n, uint64_t seed);
 
 /*
  * Counts that are kept, by metric name: the CACHE and SOFTWARE event groups, which are reported; and the common

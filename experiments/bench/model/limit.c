@@ -1,4 +1,5 @@
-/* Makes layers smaller: part of model.h. */
+/* Makes layers smaller, or layers of another element type: part of model.h. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "experiments/bench/model/model.h"
@@ -64,4 +65,25 @@ void exp_model_say_smaller(const struct exp_model *m, char *text, size_t bytes)
                 "million multiply-adds were asked for. Their counts and times are their own, not those of the whole "
                 "layers.",
                 m->n_smaller, m->n_layers, m->most_macs / 1e6);
+}
+
+int exp_model_set_type(struct exp_model *m, enum conv_type type, struct exp_why *why)
+{
+    char *name, reason[256];
+
+    if (type == CONV_F32)
+        return 0;
+    for (size_t i = 0; i < m->n_layers; i++) {
+        struct conv_problem *p = &m->layer[i].problem;
+
+        p->type = type;
+        m->layer[i].given_ns = 0;
+        if (conv_problem_finish(p, SIM_WHY(reason)))
+            return exp_fail(why, -EOVERFLOW, "%s:%u: layer '%s': %s", m->path, m->layer[i].line, m->layer[i].name,
+                            reason);
+    }
+    name = exp_format("%s_%s", m->name, conv_types[type].name);
+    free(m->name);
+    m->name = name;
+    return 0;
 }

@@ -99,6 +99,12 @@ int exp_model_filter(struct exp_model *m, const char *patterns, bool all_must, s
  */
 void exp_model_limit(struct exp_model *m, double most_macs);
 
+/*
+ * Gives all layers an element type; except of f32, the model's name says so ("vgg16_bf16"). Returns 0, or -EOVERFLOW with
+ * the table's line in why: a layer's sums of bytes may exceed 32 bits.
+ */
+int exp_model_set_type(struct exp_model *m, enum conv_type type, struct exp_why *why);
+
 /* Says in a sentence which layers were made smaller; "" for none. */
 void exp_model_say_smaller(const struct exp_model *m, char *text, size_t bytes);
 

@@ -232,6 +232,8 @@ static void print_case(void *out, struct exp_case *c, size_t number)
     fprintf(out, "%s%s:", number ? "\n" : "", c->algo->name);
 #define FIELD(member, sconv_member, name, ...) fprintf(out, " %s=%zu", name, c->layer->problem.member);
 #include "kernels/shape/problem_fields.def"
+    if (c->layer->problem.type != CONV_F32)
+        fprintf(out, " type=%s", conv_types[c->layer->problem.type].name);
     fprintf(out, "; %s", plan);
 }
 
@@ -461,7 +463,7 @@ static void settle_others(struct kept *k)
     for (size_t i = 0; i < k->e->n_cases; i++) {
         struct exp_case *c = &k->e->cases[i];
 
-        c->simulated.why = c->alone.why = c->algo->why_not_replay(k->e->setup);
+        c->simulated.why = c->alone.why = exp_algo_why_not_replay(c->algo, k->e->setup);
     }
 }
 

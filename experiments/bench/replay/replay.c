@@ -484,7 +484,7 @@ static int replay_through(struct exp_case *c, struct simulations *s, const struc
 /* Says why a case is not replayed, or NULL; a plug-in says so when it runs. */
 static const char *why_not(const struct exp_setup *s, const struct exp_case *c)
 {
-    const char *why = c->algo->why_not_replay(s);
+    const char *why = exp_algo_why_not_replay(c->algo, s);
 
     return why || !c->algo->why_not_layer ? why : c->why_refused;
 }

@@ -40,6 +40,12 @@ static size_t update_macs(const struct conv_ukr *u, const struct sim_issue *issu
     return u->splits_edges && fits_machine(u, issue) ? ceil_div(s->n_win, issue->mac_columns) * s->n_f : 0;
 }
 
+/* Returns the steps of a call's reduction; of types with several channels in a lane, lanes. */
+static size_t steps_of(const struct conv_plan *plan, const struct conv_step *s)
+{
+    return plan->ukr->type == CONV_F32 ? conv_step_live_k(s, plan->problem.r) : conv_plan_steps(plan, s->n_k);
+}
+
 /* Multiply-add instructions of one call. */
 uint64_t exp_replay_mac_instructions(const struct exp_replay_plan *r, const struct conv_step *s)
 {
@@ -53,8 +59,7 @@ uint64_t exp_replay_mac_instructions(const struct exp_replay_plan *r, const stru
         return (uint64_t)work_of_product(r, s).macs;
     if (s->kind != CONV_STEP_UKR || !issue->mac_rows || !issue->mac_columns)
         return 0;
-    return (uint64_t)conv_step_live_k(s, plan->problem.r) * step_macs(plan->ukr, issue, s) +
-           update_macs(plan->ukr, issue, s);
+    return (uint64_t)steps_of(plan, s) * step_macs(plan->ukr, issue, s) + update_macs(plan->ukr, issue, s);
 }
 
 /* Inner loops of a micro-kernel step: one per register tile. */
@@ -75,6 +80,6 @@ struct sim_work exp_replay_work(const struct exp_replay_plan *r, const struct co
     w = conv_stack_work(r->stack, conv_step_phase(s->kind), work);
     w.macs = (double)exp_replay_mac_instructions(r, s);
     w.loops = loops_of(r->plan, s);
-    w.chained_macs = s->kind == CONV_STEP_UKR ? w.loops * (double)conv_step_live_k(s, r->plan->problem.r) : 0;
+    w.chained_macs = s->kind == CONV_STEP_UKR ? w.loops * (double)steps_of(r->plan, s) : 0;
     return w;
 }

@@ -16,6 +16,7 @@
 #include "counters/proof/ctr_counters.h"
 #include "experiments/base/program.h"
 #include "experiments/base/tasks.h"
+#include "experiments/bench/case/elements.h"
 #include "experiments/bench/case/estimate.h"
 #include "experiments/bench/plugin/plugin.h"
 #include "kernels/shape/sizes.h"
@@ -167,21 +168,25 @@ static uint64_t own_time(void *ctx, uint64_t ns)
 /* Writes the input tensor's values over the tensor. */
 static void touch_input(const struct runner *r)
 {
+    const size_t bytes = r->c->plan.layout.bytes[CONV_INPUT];
     volatile float *in = conv_out_ptr(r->tensors.bind.addr[CONV_INPUT]);
+    volatile unsigned char *rest = (volatile unsigned char *)in;
 
-    for (size_t i = 0; i < r->c->plan.layout.bytes[CONV_INPUT] / sizeof(float); i++)
+    for (size_t i = 0; i < bytes / sizeof(float); i++)
         in[i] = in[i];
+    for (size_t i = bytes - bytes % sizeof(float); i < bytes; i++)
+        rest[i] = rest[i];
 }
 
 /* Changes some lines as a plug-in's process does: all algorithms then start with equally warm caches. */
 static void change_some(struct runner *r)
 {
     const size_t *bytes = r->c->plan.layout.bytes;
-    float *in = conv_out_ptr(r->tensors.bind.addr[CONV_INPUT]);
+    void *in = conv_out_ptr(r->tensors.bind.addr[CONV_INPUT]);
     float *out = conv_out_ptr(r->tensors.bind.addr[CONV_OUTPUT]);
 
     r->seed += 2;
-    exp_input_change(in, bytes[CONV_INPUT] / sizeof *in, r->seed);
+    exp_elements_change(in, bytes[CONV_INPUT], r->m->e->setup->type, r->seed);
     exp_output_spoil_some(out, bytes[CONV_OUTPUT] / sizeof *out, r->seed);
 }
 
@@ -332,7 +337,7 @@ static int run_steps(struct runner *r, struct exp_phases *x)
         exp_plugin_steps(r->plugin, x);
         return 0;
     }
-    if (r->c->algo == exp_algo_base())
+    if (plan->algorithm == CONV_GEMM && r->c->algo == exp_algo_base())
         return exp_phases_run_base(plan, &r->tensors.bind, &r->m->parts, r->m->o->now_ns, x);
     return exp_phases_run(plan, &r->tensors.bind, r->m->o->now_ns, x);
 }
@@ -348,7 +353,7 @@ static int measure_phases(struct runner *r)
     int err = 0;
 
     k->phases.why = r->c->algo->why_no_phases;
-    if (r->c->algo == exp_algo_base() && *r->m->info->why_no_base_steps.text)
+    if (r->c->algo == exp_algo_base() && r->c->plan.algorithm == CONV_GEMM && *r->m->info->why_no_base_steps.text)
         k->phases.why = r->m->info->why_no_base_steps.text;
     for (int i = 0; i < MAX_PHASE_RUNS && !err && !k->phases.why; i++) {
         struct exp_phases x;

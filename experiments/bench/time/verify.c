@@ -7,6 +7,7 @@
 #include "experiments/base/program.h"
 #include "experiments/base/tasks.h"
 #include "experiments/bench/time/measure.h"
+#include "experiments/bench/case/elements.h"
 #include "experiments/bench/plugin/plugin.h"
 #include "kernels/conv_naive.h"
 
@@ -41,14 +42,9 @@ void exp_experiment_condemn(const struct exp_experiment *e)
     }
 }
 
-static const float *tensor(const struct exp_tensors *t, enum conv_tensor which)
-{
-    return conv_in_ptr(t->bind.addr[which]);
-}
-
 /* One output plane, as the oracle computes the plane. */
 struct plane {
-    const struct exp_tensors *tensors; /* input and filters */
+    const float *in, *filter; /* values */
     size_t number;
     double *sum, *magnitude;
     bool has_magnitude;
@@ -56,8 +52,8 @@ struct plane {
 
 static void compute_plane(struct plane *x, const struct conv_problem *p, bool with_magnitude)
 {
-    conv_naive_plane(p, tensor(x->tensors, CONV_INPUT), tensor(x->tensors, CONV_FILTER), x->number / p->k,
-                     x->number % p->k, x->sum, with_magnitude ? x->magnitude : NULL);
+    conv_naive_plane(p, x->in, x->filter, x->number / p->k, x->number % p->k, x->sum,
+                     with_magnitude ? x->magnitude : NULL);
     x->has_magnitude = with_magnitude;
 }
 
@@ -72,8 +68,8 @@ static double bound_of(const struct exp_case *c, struct plane *x, size_t w, doub
 
     if (c->plan.algorithm == CONV_WINOGRAD)
         return conv_winograd_likely_error(c->plan.winograd.kernel->m, p->c, exp_tensors_rms(), exp_tensors_rms());
-    if (!exp_tensors_exact(p))
-        return conv_error_bound(conv_reduction(p), x->magnitude[w]);
+    if (!exp_elements_exact(p))
+        return exp_element_bound(p, x->magnitude[w]);
     if (!c->algo->plugin || got == rint(got))
         return 0;
     if (!x->has_magnitude)
@@ -82,12 +78,12 @@ static double bound_of(const struct exp_case *c, struct plane *x, size_t w, doub
 }
 
 /* Compares one output plane of a case with the oracle's. */
-static int compare_plane(const struct exp_case *c, const float *out, struct plane *x, struct exp_why *why)
+static int compare_plane(const struct exp_case *c, const void *out, struct plane *x, struct exp_why *why)
 {
     const size_t n = conv_windows(&c->layer->problem), first = x->number * n;
 
     for (size_t w = 0; w < n; w++) {
-        const double got = (double)out[first + w];
+        const double got = exp_element_of_output(out, first + w, (enum conv_type)c->layer->problem.type);
 
         if (got == x->sum[w] || fabs(got - x->sum[w]) <= bound_of(c, x, w, got))
             continue;
@@ -99,7 +95,7 @@ static int compare_plane(const struct exp_case *c, const float *out, struct plan
 }
 
 /* Compares one plane; a plug-in with wrong values does not run, and the program continues. */
-static int compare_case(struct exp_case *c, const float *out, struct plane *x, const struct verify_all *all)
+static int compare_case(struct exp_case *c, const void *out, struct plane *x, const struct verify_all *all)
 {
     struct exp_why why;
     int err;
@@ -150,21 +146,30 @@ static int run_layer(const struct verify_all *all, struct exp_case *first, struc
     return err;
 }
 
+/* Returns the values of an input or filter, of which all cases of a layer have equal ones. */
+static const float *values_of(const struct exp_case *first, const struct exp_tensors *t, enum conv_tensor tensor)
+{
+    return exp_elements_values(conv_in_ptr(t->bind.addr[tensor]), first->plan.layout.bytes[tensor],
+                               (enum conv_type)first->layer->problem.type, tensor);
+}
+
 static int compare_layer(const struct verify_all *all, struct exp_case *first, const struct exp_tensors *tensors,
                          const struct exp_tensors *any, const struct exp_pool *pool)
 {
     const struct conv_problem *p = &first->layer->problem;
     const double plane_seconds = exp_verify_seconds(first, all->e->n_algos, all->n_threads) / (double)(p->n * p->k);
-    struct plane x = { .tensors = any,
+    const enum conv_type type = (enum conv_type)p->type;
+    struct plane x = { .in = values_of(first, any, CONV_INPUT),
+                       .filter = values_of(first, any, CONV_FILTER),
                        .sum = exp_new(conv_windows(p), sizeof(double)),
                        .magnitude = exp_new(conv_windows(p), sizeof(double)) };
     int err = 0;
 
     for (; x.number < p->n * p->k && !err; x.number++) {
-        compute_plane(&x, p, !exp_tensors_exact(p));
+        compute_plane(&x, p, !exp_elements_exact(p));
         for (size_t a = 0; a < all->e->n_algos && !err; a++) {
             if (tensors[a].arena)
-                err = compare_case(&first[a], tensor(&tensors[a], CONV_OUTPUT), &x, all);
+                err = compare_case(&first[a], conv_in_ptr(tensors[a].bind.addr[CONV_OUTPUT]), &x, all);
         }
         exp_progress_step(all->progress, EXP_WORK_VERIFY, plane_seconds);
         if (!err && exp_pool_stopped(pool))
@@ -172,6 +177,8 @@ static int compare_layer(const struct verify_all *all, struct exp_case *first, c
     }
     free(x.magnitude);
     free(x.sum);
+    exp_elements_release(x.in, type);
+    exp_elements_release(x.filter, type);
     return err;
 }
 
