@@ -31,6 +31,7 @@
     X(exp_replay) \
     X(exp_sample) \
     X(exp_measure) \
+    X(exp_types) \
     X(measure) \
     X(sim_machine) \
     X(sim_machine_print) \
