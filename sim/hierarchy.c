@@ -128,6 +128,12 @@ void sim_hierarchy_touch(struct sim_hierarchy *h, const struct sim_run *lines)
         sim_emit(&h->sink, lines, 1, 1);
 }
 
+bool sim_hierarchy_reads_ahead(struct sim_hierarchy *h, const struct sim_run *lines)
+{
+    assert(h && lines && lines->count);
+    return h->engine->reads_ahead && h->engine->reads_ahead(h, lines);
+}
+
 void sim_hierarchy_begin_skip(struct sim_hierarchy *h)
 {
     assert(h);

@@ -172,6 +172,12 @@ int sim_hierarchy_error(const struct sim_hierarchy *h);
 void sim_hierarchy_touch(struct sim_hierarchy *h, const struct sim_run *lines);
 
 /*
+ * Tells whether prefetchers may bring lines from memory for an access to lines: the first line, or the line behind the
+ * last, is in no cache. false where sim_hierarchy_touch() makes accesses of all lines.
+ */
+bool sim_hierarchy_reads_ahead(struct sim_hierarchy *h, const struct sim_run *lines);
+
+/*
  * Stand around a skipped part of a stream. The first level of a machine whose lines can be touched without accesses is at
  * the end as at the beginning, as far as inclusive levels behind still have the lines; the lines are clean. All prefetched
  * lines have come.

@@ -361,7 +361,10 @@ mutant "advice: what is slower by the clock is advised" experiments/choices/advi
 mutant "advice: the judgement counts what is slower" experiments/choices/advice/judge.c 's/exp_ratio_side\(&x->measured\) >= 0/exp_ratio_side(\&x->measured) >= -1/' advice
 mutant "footprints leave out the last repetition" sim/base/footprint.h 's/l\.outer \* \(l\.n_outer - 1\)/l.outer * (l.n_outer - 2)/' exp_sample
 mutant "estimates are not scaled" experiments/bench/replay/sample_estimate.c 's/sum\[i\] \+= factor \* /sum[i] += /' exp_sample
-mutant "skipped parts leave no footprint" experiments/bench/replay/sample.c 's/^        leave_footprint\(x, run, n_runs, n_times\);/        ;/' exp_sample
+mutant "skipped parts leave no footprint" experiments/bench/replay/sample.c 's/^        skip\(x, run, n_runs, n_times\);/        ;/m' exp_sample
+mutant "skipped packing leaves footprints alone" experiments/bench/replay/sample.c 's/is_away = reads_ahead\(x, &run\[i\], n_times\);/is_away = false;/' exp_sample
+mutant "pieces that read new elements are as other pieces" experiments/bench/replay/sample.c 's/NEW_PART = 8/NEW_PART = 0/' exp_sample
+mutant "a line behind a box is in a cache" sim/full/engine_full_touch_tmpl.h 's/ \|\| is_in_memory\(e, \(first \+ lines->count\) & mask\)//' exp_sample
 mutant "a unit is drawn twice" experiments/bench/replay/sample_choice.c 's/p->used\[u\] \|= p->drawn\[u\];//' exp_sample
 mutant "footprints of equal bursts lie at one place" experiments/bench/replay/sample_lines.c 's/^        at\.addr \+= base.*$//m' exp_sample
 mutant "touched stores leave lines clean" sim/full/engine_full_touch_tmpl.h 's/^        if \(is_store\)/        if (is_store \&\& !line)/m' exp_sample

@@ -247,6 +247,13 @@ static bool touch(struct sim_hierarchy *h, const struct sim_run *lines)
     return true;
 }
 
+static bool reads_ahead(struct sim_hierarchy *h, const struct sim_run *lines)
+{
+    const struct sim_full *e = (const struct sim_full *)h;
+
+    return can_touch(e) && e->variant->reads_ahead(h, lines);
+}
+
 static void begin_skip(struct sim_hierarchy *h)
 {
     struct sim_full *e = (struct sim_full *)h;
@@ -352,7 +359,8 @@ static void swap_last(struct sim_hierarchy *a, struct sim_hierarchy *b)
     {                                                                                                                  \
         .name = text, .can_run = can_run, .create = constructor, .free = release, .follow = sim_full_follow,           \
         .records = records, .stats = stats, .clear_stats = clear_stats, .clear = clear, .flush = flush,                \
-        .swap_last = swap_last, .touch = touch, .begin_skip = begin_skip, .end_skip = end_skip                         \
+        .swap_last = swap_last, .touch = touch, .reads_ahead = reads_ahead, .begin_skip = begin_skip,                  \
+        .end_skip = end_skip                                                                                           \
     }
 
 const struct sim_engine sim_engine_full = ENGINE("full", create);

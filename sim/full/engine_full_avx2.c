@@ -11,7 +11,8 @@ const struct sim_full_variant sim_full_avx2 = { .name = "avx2",
                                                 .records = take_records,
                                                 .flush = flush,
                                                 .follow = follow,
-                                                .touch = touch_lines_behind };
+                                                .touch = touch_lines_behind,
+                                                .reads_ahead = reads_ahead_of };
 
 #else /* not for other CPU families */
 

@@ -7,4 +7,5 @@ const struct sim_full_variant sim_full_portable = { .name = "portable",
                                                     .records = take_records,
                                                     .flush = flush,
                                                     .follow = follow,
-                                                    .touch = touch_lines_behind };
+                                                    .touch = touch_lines_behind,
+                                                    .reads_ahead = reads_ahead_of };

@@ -54,11 +54,13 @@ static bool is_in_memory(struct sim_full *e, uint64_t line)
 }
 
 /* Tells whether prefetchers may bring lines from memory: a box's first line, or the line behind the box, is in no cache. */
-static bool reads_ahead(struct sim_full *e, uint64_t first, uint64_t n)
+static bool reads_ahead_of(struct sim_hierarchy *h, const struct sim_run *lines)
 {
-    const uint64_t mask = SIM_FULL_ADDRESS_MASK >> e->level[0].line_shift;
+    struct sim_full *e = (struct sim_full *)h;
+    const uint64_t first = lines->addr >> e->level[0].line_shift,
+                   mask = SIM_FULL_ADDRESS_MASK >> e->level[0].line_shift;
 
-    return is_in_memory(e, first & mask) || is_in_memory(e, (first + n) & mask);
+    return is_in_memory(e, first & mask) || is_in_memory(e, (first + lines->count) & mask);
 }
 
 static void touch_lines_behind(struct sim_hierarchy *h, const struct sim_run *run)
@@ -68,7 +70,7 @@ static void touch_lines_behind(struct sim_hierarchy *h, const struct sim_run *ru
     const bool is_store = run->kind == SIM_STORE;
     struct sim_full_request r;
 
-    if (e->n_buffers || reads_ahead(e, first, run->count)) {
+    if (e->n_buffers || reads_ahead_of(h, run)) {
         accept(&h->sink, run, 1, 1);
         return;
     }

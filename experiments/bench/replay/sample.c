@@ -22,14 +22,18 @@ static const double unit_part = 1.0 / 800, accesses_of_mac = 0.1, least_unit = 4
 /* The last level counts as sparse below this part of its lines from memory; a full level keeps this part at least. */
 enum { SPARSE = 2, LASTING = 3 };
 
+/* A piece of a long step reads new elements if the new bytes are this part of all bytes read. */
+enum { NEW_PART = 8 };
+
 static const uint64_t piece_accesses = 1 << 16;           /* of a long step */
 static const double most_first = 0.5, most_second = 0.25; /* of the accesses, simulated in a run */
 
 /* ---- the sampler ---- */
 
-/* A drawn piece of the current step. */
+/* A simulated piece of the current step. */
 struct pending {
     size_t piece;
+    bool is_drawn; /* else the clock alone takes the piece */
     double accesses;
     struct exp_sample_counts before[EXP_SAMPLE_VIEWS], after[EXP_SAMPLE_VIEWS];
 };
@@ -47,6 +51,9 @@ struct sampler {
     double simulated;              /* accesses, in all runs */
     struct exp_sample_lines lines; /* of skipped pieces */
     struct exp_forms forms;
+    struct range {
+        uint64_t first, end;     /* addresses; end 0: none */
+    } read[TAGS];                /* by pieces of long steps, listed until now */
     const struct exp_form *form; /* of the current step; NULL: emitted */
     uint64_t place[EXP_FORM_PARTS];
     /* The place in a run. */
@@ -54,10 +61,12 @@ struct sampler {
     size_t at; /* the current piece, or the next */
     enum exp_piece_mode mode;
     const struct conv_step *step;
-    bool may_split;    /* the current step may have several pieces: a step other than packing and micro-kernels */
-    bool goes_on;      /* the current step has had a piece */
-    bool is_open;      /* a piece has begun */
-    uint64_t in_piece; /* accesses of the piece until now */
+    bool may_split; /* the current step may have several pieces: a step other than packing and micro-kernels */
+    bool goes_on;   /* the current step has had a piece */
+    uint64_t bytes_read, bytes_new; /* of the current piece of a long step, listed; new: read by no piece before */
+    bool is_open;                   /* a piece has begun */
+    bool is_away;                   /* the current step packs from memory */
+    uint64_t in_piece;              /* accesses of the piece until now */
     struct pending *pending;
     size_t n_pending, room;
 };
@@ -71,12 +80,26 @@ static void count_exactly(struct sampler *x, const struct sim_run *run, uint64_t
     sim_count_accesses(&x->exact[run->tag % TAGS][run->phase], run->kind, n, n * run->access_bytes);
 }
 
+static bool takes_tag(const struct sampler *x, size_t view, unsigned tag)
+{
+    return tag != CONV_STACK || x->s->view[view].has_stack;
+}
+
 static void hand_on(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     for (size_t v = 0; v < x->s->n_views; v++) {
-        if (run[0].tag != CONV_STACK || x->s->view[v].has_stack)
+        if (takes_tag(x, v, run[0].tag))
             sim_emit(sim_hierarchy_sink(x->s->view[v].h), run, n_runs, n_times);
     }
+}
+
+/*
+ * Tells whether a view takes the accesses of a skipped step. A packing step reads rows side by side, and prefetchers run
+ * ahead of each row into the rows of later steps: boxes would bring fewer lines ahead.
+ */
+static bool takes_skipped(const struct sampler *x, size_t view)
+{
+    return x->is_away && !sim_machine_is_plain(x->s->view[view].machine);
 }
 
 static void touch(void *sampler, const struct sim_run *lines)
@@ -84,17 +107,62 @@ static void touch(void *sampler, const struct sim_run *lines)
     const struct sampler *x = sampler;
 
     for (size_t v = 0; v < x->s->n_views; v++) {
-        if (lines->tag != CONV_STACK || x->s->view[v].has_stack)
+        if (takes_tag(x, v, lines->tag) && !takes_skipped(x, v))
             sim_hierarchy_touch(x->s->view[v].h, lines);
     }
 }
 
-/* Leaves the footprint of a burst. Non-temporal stores pass the caches: they have no footprint, and are made one by one. */
-static void leave_footprint(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+static bool reads_ahead(const struct sampler *x, const struct sim_run *run, uint64_t n_times)
 {
-    for (size_t i = 0; i < n_runs; i++) {
-        if (run[i].kind == SIM_STORE_NT)
-            hand_on(x, &run[i], 1, n_times);
+    const struct sim_lattice at = sim_lattice_of(run, n_times, x->lines.line_shift);
+    bool reads = false;
+
+    for (uint64_t i = 0; run->count && run->kind == SIM_LOAD && i < at.n_inner * at.n_outer && !reads; i++) {
+        const struct sim_lines lines = sim_lattice_lines(&at, i, x->lines.line_shift);
+        const struct sim_run box = { .addr = lines.first << x->lines.line_shift, .count = (uint32_t)lines.n };
+
+        reads = sim_hierarchy_reads_ahead(x->s->view[0].h, &box);
+    }
+    return reads;
+}
+
+static bool packs(const struct conv_step *s)
+{
+    return s->kind == CONV_STEP_PACK_WINDOWS || s->kind == CONV_STEP_PACK_MATRIX || s->kind == CONV_STEP_PACK_FILTERS;
+}
+
+/* Finds out whether the current step packs from memory. */
+static void find_away(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    bool is_away = false;
+
+    if (x->is_away || !packs(x->step) || sim_machine_is_plain(x->s->view[0].machine))
+        return;
+    for (size_t i = 0; i < n_runs && !is_away; i++)
+        is_away = reads_ahead(x, &run[i], n_times);
+    if (is_away)
+        exp_sample_lines_end(&x->lines);
+    x->is_away = is_away;
+}
+
+/*
+ * Leaves a burst's footprint, or hands the burst on to views that take the accesses. Non-temporal stores pass the caches:
+ * they have no footprint, and are made one by one.
+ */
+static void skip(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    find_away(x, run, n_runs, n_times);
+    for (size_t v = 0; v < x->s->n_views; v++) {
+        struct sim_sink *sink = sim_hierarchy_sink(x->s->view[v].h);
+
+        if (!takes_tag(x, v, run[0].tag))
+            continue;
+        if (takes_skipped(x, v))
+            sim_emit(sink, run, n_runs, n_times);
+        for (size_t i = 0; i < n_runs && !takes_skipped(x, v); i++) {
+            if (run[i].kind == SIM_STORE_NT)
+                sim_emit(sink, &run[i], 1, n_times);
+        }
     }
     exp_sample_lines_add(&x->lines, run, n_runs, n_times, &x->exact[0][0]);
 }
@@ -151,6 +219,7 @@ static void begin_piece(struct sampler *x)
     const struct exp_piece *p;
 
     x->is_open = true;
+    x->bytes_read = x->bytes_new = 0;
     x->in_piece = 0;
     if (x->is_listing)
         return;
@@ -162,11 +231,12 @@ static void begin_piece(struct sampler *x)
     if (!x->at || p[-1].unit != p->unit)
         x->lines.lasting = lasting_lines(x);
     x->lines.is_long = x->may_split;
-    if (x->mode != EXP_PIECE_DRAWN)
+    if (x->mode == EXP_PIECE_SKIPPED)
         return;
     if (x->n_pending == x->room)
         exp_append(&x->pending, &x->room, sizeof *x->pending);
     x->pending[x->n_pending].piece = x->at;
+    x->pending[x->n_pending].is_drawn = x->mode == EXP_PIECE_DRAWN;
     for (size_t v = 0; v < x->s->n_views; v++)
         look(x, v, &x->pending[x->n_pending].before[v]);
 }
@@ -176,13 +246,14 @@ static void end_piece(struct sampler *x)
     x->is_open = false;
     exp_sample_lines_end(&x->lines);
     if (x->is_listing) {
-        exp_pieces_add(&x->pieces, x->r->plan, x->step, x->in_piece, x->goes_on);
+        exp_pieces_add(&x->pieces, x->r->plan, x->step, x->in_piece, x->goes_on,
+                       x->bytes_new * NEW_PART > x->bytes_read);
         exp_forms_list(&x->forms, x->form, x->place);
         x->goes_on = true;
         return;
     }
     x->simulated += x->mode != EXP_PIECE_SKIPPED ? (double)x->in_piece : 0;
-    if (x->mode == EXP_PIECE_DRAWN) {
+    if (x->mode != EXP_PIECE_SKIPPED) {
         struct pending *p = &x->pending[x->n_pending++];
 
         p->accesses = (double)x->in_piece;
@@ -193,6 +264,26 @@ static void end_piece(struct sampler *x)
     x->at++;
 }
 
+/* Notes what a burst of a long step reads. Rows in order leave one range of each tensor. */
+static void note_read(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
+{
+    for (size_t i = 0; i < n_runs; i++) {
+        const struct sim_lattice at = sim_lattice_of(&run[i], n_times, 0);
+        const uint64_t end = at.addr + (at.n_inner - 1) * at.inner + (at.n_outer - 1) * at.outer + at.bytes;
+        struct range *r = &x->read[run[i].tag % TAGS];
+
+        if (run[i].kind != SIM_LOAD || !run[i].count || !n_times)
+            continue;
+        if (!r->end)
+            r->first = r->end = at.addr;
+        x->bytes_read += run[i].count * n_times * run[i].access_bytes;
+        x->bytes_new += at.addr < r->first ? r->first - at.addr : 0;
+        x->bytes_new += end > r->end ? end - r->end : 0;
+        r->first = at.addr < r->first ? at.addr : r->first;
+        r->end = end > r->end ? end : r->end;
+    }
+}
+
 static void feed(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times, uint64_t each)
 {
     const bool is_stack = run[0].tag == CONV_STACK; /* follows a step: perhaps after the step's last piece */
@@ -200,10 +291,12 @@ static void feed(struct sampler *x, const struct sim_run *run, size_t n_runs, ui
     if (!x->is_open && !is_stack)
         begin_piece(x);
     x->in_piece += is_stack ? 0 : each * n_times;
+    if (x->is_listing && x->may_split && !is_stack)
+        note_read(x, run, n_runs, n_times);
     if (x->is_listing)
         return;
     if (x->mode == EXP_PIECE_SKIPPED) {
-        leave_footprint(x, run, n_runs, n_times);
+        skip(x, run, n_runs, n_times);
         return;
     }
     for (size_t i = 0; i < n_runs; i++)
@@ -239,51 +332,111 @@ static void accept(struct sim_sink *self, const struct sim_run *run, size_t n_ru
 
 /* ---- steps ---- */
 
-/* Returns the cycles of a drawn piece, with the piece's share of the step's work. */
-static struct sim_cycles cycles_of(const struct sampler *x, size_t view, const struct pending *p, double share)
+static struct sim_cycles cycles_between(struct sim_clock *clock, unsigned phase, const struct sim_cell before[TAGS],
+                                        const struct sim_cell after[TAGS], const struct sim_work *w)
 {
-    struct sim_clock *clock = x->s->view[view].clock;
-    const unsigned phase = conv_step_phase(x->step->kind);
-    struct sim_work w;
-
-    if (!clock || !x->r->stack)
-        return (struct sim_cycles){ 0 };
-    w = exp_replay_work(x->r, x->step, x->replay.work);
-    w = (struct sim_work){ w.operations * share, w.serial_operations * share, w.macs * share, w.loops * share,
-                           w.chained_macs * share };
     clock->phase[phase] = (struct sim_cycles){ 0 };
-    sim_clock_between(clock, phase, p->before[view].cell, p->after[view].cell, &w);
+    sim_clock_between(clock, phase, before, after, w);
     return clock->phase[phase];
 }
 
+/* Returns the cycles of a simulated piece, with the piece's share of the step's work. */
+static struct sim_cycles cycles_of(const struct sampler *x, size_t view, const struct pending *p, double share)
+{
+    const struct sim_work all = exp_replay_work(x->r, x->step, x->replay.work);
+    const struct sim_work w = { all.operations * share, all.serial_operations * share, all.macs * share,
+                                all.loops * share, all.chained_macs * share };
+
+    return cycles_between(x->s->view[view].clock, conv_step_phase(x->step->kind), p->before[view].cell,
+                          p->after[view].cell, &w);
+}
+
+static bool has_clock(const struct sampler *x, size_t view)
+{
+    return x->s->view[view].clock && x->r->stack;
+}
+
+/* Takes a simulated piece. Pieces before a drawn unit pass the clock, too: their pace and their lines on the way matter. */
 static void take_piece(struct sampler *x, const struct pending *p, double step_accesses)
 {
     for (size_t v = 0; v < x->s->n_views; v++) {
-        const struct sim_cycles cycles = cycles_of(x, v, p, p->accesses / step_accesses);
+        struct sim_cycles cycles = { 0 };
 
-        exp_sample_drawn_add(&x->drawn, &x->pieces.piece[p->piece], p->accesses, v, x->s->view[v].machine,
-                             &p->before[v], &p->after[v], &cycles);
+        if (has_clock(x, v))
+            cycles = cycles_of(x, v, p, p->accesses / step_accesses);
+        if (p->is_drawn)
+            exp_sample_drawn_add(&x->drawn, &x->pieces.piece[p->piece], p->accesses, v, x->s->view[v].machine,
+                                 &p->before[v], &p->after[v], &cycles);
+    }
+}
+
+/* Adds a count's difference, times a factor, to a sum. */
+static void add_part(struct sim_cell *sum, const struct sim_cell *before, const struct sim_cell *after, double factor)
+{
+    uint64_t *s = (uint64_t *)sum;
+
+    for (size_t i = 0; i < sizeof *sum / sizeof *s; i++)
+        s[i] += (uint64_t)llround(factor * (double)(((const uint64_t *)after)[i] - ((const uint64_t *)before)[i]));
+}
+
+/*
+ * A clock takes a long step as a whole, and the pace of the step holds for the next step of the phase. So the clock gets
+ * the whole, estimated by the simulated pieces, in place of the pieces. was: the clock before the step.
+ */
+static void clock_long_step(const struct sampler *x, size_t view, const struct sim_clock *was, double step_accesses)
+{
+    static const struct sim_cell none[TAGS];
+    const struct sim_work w = exp_replay_work(x->r, x->step, x->replay.work);
+    struct sim_clock *clock = x->s->view[view].clock;
+    struct sim_cell after[TAGS] = { 0 };
+    double accesses = 0;
+
+    for (size_t i = 0; i < x->n_pending; i++)
+        accesses += x->pending[i].accesses;
+    for (size_t i = 0; i < x->n_pending; i++) {
+        for (size_t t = 0; t < TAGS; t++)
+            add_part(&after[t], &x->pending[i].before[view].cell[t], &x->pending[i].after[view].cell[t],
+                     step_accesses / accesses);
+    }
+    *clock = *was;
+    cycles_between(clock, conv_step_phase(x->step->kind), none, after, &w);
+}
+
+static void take_pieces(struct sampler *x, double step_accesses, bool is_long)
+{
+    struct sim_clock was[EXP_SAMPLE_VIEWS];
+
+    for (size_t v = 0; v < x->s->n_views && is_long; v++) {
+        if (has_clock(x, v))
+            was[v] = *x->s->view[v].clock;
+    }
+    for (size_t i = 0; i < x->n_pending; i++)
+        take_piece(x, &x->pending[i], step_accesses);
+    for (size_t v = 0; v < x->s->n_views && is_long && x->n_pending; v++) {
+        if (has_clock(x, v))
+            clock_long_step(x, v, &was[v], step_accesses);
     }
 }
 
 /* Takes a finished step, whose first piece is given. */
 static void take_step(struct sampler *x, size_t first)
 {
+    const struct exp_piece_class *class;
     double accesses = 0;
+    bool is_long;
 
     if (first == x->at) /* without accesses */
         return;
-    if (x->r->stack) {
-        const size_t class = x->pieces.group[x->pieces.piece[first].class].class;
+    class = &x->pieces.class[x->pieces.group[x->pieces.piece[first].class].class];
+    is_long = exp_piece_is_long(class);
+    if (x->r->stack && is_long) {
         const struct sim_work w = exp_replay_work(x->r, x->step, x->replay.work);
 
-        if (exp_piece_is_long(&x->pieces.class[class]))
-            exp_sample_drawn_add_long(&x->drawn, class, &w);
+        exp_sample_drawn_add_long(&x->drawn, class->step, &w);
     }
     for (size_t i = first; i < x->at; i++)
         accesses += (double)x->pieces.piece[i].accesses;
-    for (size_t i = 0; i < x->n_pending; i++)
-        take_piece(x, &x->pending[i], accesses);
+    take_pieces(x, accesses, is_long);
 }
 
 /* Makes a step that is not simulated from its form. Returns false if the step has to be emitted. */
@@ -321,6 +474,7 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     x->step = s;
     x->may_split = s->kind == CONV_STEP_IM2COL || s->kind == CONV_STEP_ZERO || s->kind == CONV_STEP_DIRECT;
     x->goes_on = false;
+    x->is_away = false;
     x->n_pending = 0;
     x->form = NULL;
     if (!step_by_form(x, s)) {
@@ -379,7 +533,7 @@ static void clear(struct sampler *x)
     for (size_t v = 0; v < x->s->n_views; v++) {
         sim_hierarchy_clear_stats(x->s->view[v].h);
         if (x->s->view[v].clock)
-            sim_clock_resume(x->s->view[v].clock);
+            sim_clock_init(x->s->view[v].clock, x->s->view[v].machine, x->s->view[v].h);
     }
     if (x->drawn.longs)
         memset(x->drawn.longs, 0, x->pieces.n_classes * sizeof *x->drawn.longs);

@@ -45,7 +45,7 @@ static bool is_equal(const struct exp_piece_class *a, const struct exp_piece_cla
     return a->kind == b->kind && a->n_win == b->n_win && a->n_f == b->n_f && a->n_k == b->n_k &&
            a->dead.above == b->dead.above && a->dead.below == b->dead.below && a->accumulates == b->accumulates &&
            a->is_first == b->is_first && a->has_input_ahead == b->has_input_ahead &&
-           a->has_filter_ahead == b->has_filter_ahead && a->n_pieces == b->n_pieces;
+           a->has_filter_ahead == b->has_filter_ahead && a->reads_new == b->reads_new && a->n_pieces == b->n_pieces;
 }
 
 static uint32_t find_class(struct exp_pieces *p, const struct exp_piece_class *c)
@@ -55,6 +55,7 @@ static uint32_t find_class(struct exp_pieces *p, const struct exp_piece_class *c
             return (uint32_t)i;
     }
     *(struct exp_piece_class *)exp_append(&p->class, &p->n_classes, sizeof *c) = *c;
+    p->class[p->n_classes - 1].step = (uint32_t)(p->n_classes - 1);
     return (uint32_t)(p->n_classes - 1);
 }
 
@@ -62,8 +63,16 @@ static uint32_t find_class(struct exp_pieces *p, const struct exp_piece_class *c
 static void end_pass(struct exp_pieces *p)
 {
     for (size_t i = 0; i < p->n_pass; i++) {
+        struct exp_piece_class plain;
+        uint32_t class, step;
+
         p->pass[i].n_pieces = (uint32_t)p->n_pass;
-        p->piece[p->n - p->n_pass + i].class = find_class(p, &p->pass[i]);
+        plain = p->pass[i];
+        plain.reads_new = false;
+        class = find_class(p, &p->pass[i]);
+        step = find_class(p, &plain);
+        p->class[class].step = step;
+        p->piece[p->n - p->n_pass + i].class = class;
     }
     free(p->pass);
     p->pass = NULL;
@@ -71,7 +80,7 @@ static void end_pass(struct exp_pieces *p)
 }
 
 void exp_pieces_add(struct exp_pieces *p, const struct conv_plan *plan, const struct conv_step *s, uint64_t accesses,
-                    bool goes_on)
+                    bool goes_on, bool reads_new)
 {
     struct exp_piece *piece;
     const bool begins = !goes_on && begins_pass(p, plan, s);
@@ -98,6 +107,7 @@ void exp_pieces_add(struct exp_pieces *p, const struct conv_plan *plan, const st
         .is_first = s->kind == CONV_STEP_UKR && p->is_first,
         .has_input_ahead = s->ahead.is_on && s->ahead.channels,
         .has_filter_ahead = s->ahead.is_on && s->ahead.elems,
+        .reads_new = reads_new,
     };
 }
 

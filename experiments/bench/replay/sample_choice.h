@@ -23,7 +23,9 @@ struct exp_piece_class {
     bool accumulates;
     bool is_first; /* in the first pass over its packed set */
     bool has_input_ahead, has_filter_ahead;
+    bool reads_new;    /* a piece of a long step reads elements that no piece has read before */
     uint32_t n_pieces; /* of the pass of micro-kernels, or of the step */
+    uint32_t step;     /* the class that stands for all pieces of a long step: equal but for reads_new */
 };
 
 struct exp_piece {
@@ -69,9 +71,9 @@ struct exp_pieces {
     uint64_t in_unit;
 };
 
-/* Adds a piece of a step. goes_on: an earlier piece of the step was added before. */
+/* Adds a piece of a step. goes_on: an earlier piece of the step was added before. reads_new: as in a class. */
 void exp_pieces_add(struct exp_pieces *p, const struct conv_plan *plan, const struct conv_step *s, uint64_t accesses,
-                    bool goes_on);
+                    bool goes_on, bool reads_new);
 
 /* Ends the list, and makes strata and groups. */
 void exp_pieces_end(struct exp_pieces *p, uint64_t seed);

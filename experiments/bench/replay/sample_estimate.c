@@ -370,7 +370,7 @@ static void add_long_steps(const struct exp_sample_drawn *d, size_t view, const 
 
     assert(n_steps > 0);
     for (size_t i = 0; i < d->n_clusters; i++) {
-        if (d->pieces->group[d->cluster[i].group].class == class)
+        if (d->pieces->class[d->pieces->group[d->cluster[i].group].class].step == class)
             add_scaled(sum, d->cluster[i].sum[view].counts.cell, sizeof none, weight[i] / n_steps);
     }
     round_counts(after, sum, sizeof after);
@@ -401,7 +401,7 @@ static void estimate_cycles(const struct exp_sample_drawn *d, size_t view, const
 {
     memset(to->cycles, 0, sizeof to->cycles);
     for (size_t i = 0; i < d->n_clusters; i++) {
-        const size_t class = d->pieces->group[d->cluster[i].group].class;
+        const size_t class = d->pieces->class[d->pieces->group[d->cluster[i].group].class].step;
 
         if (d->longs[class].n_steps == 0)
             add_cycles(&to->cycles[phase_of(d, &d->cluster[i])], &d->cluster[i].sum[view].cycles, weight[i]);
