@@ -2,21 +2,21 @@
  * Samples a replay: most steps of a nest are skipped, and the counts of a whole replay are estimated from the rest.
  * Internal to this room, apart from the options and the quantities with intervals.
  *
- * Pieces   A piece is a step of the nest, or a part of a long step. A class holds pieces of equal kind, size and part in
- *          their pass over the packed set. Pieces of a long step that read new elements are a class of their own: few
- *          pieces have all waits for memory, where an im2col reads each plane many times. A unit is a row of neighbouring pieces, some hundred thousand accesses. Units
- *          with equal sets of classes are a stratum.
+ * Pieces   A piece is a step of the nest, or a part of a long step. A class holds pieces of equal kind, size and part
+ *          in their pass over the packed set. Pieces of a long step that read new elements are a class of their own:
+ *          few pieces have all waits for memory, where an im2col reads each plane many times. A unit is a row of
+ *          neighbouring pieces, some hundred thousand accesses. Units with equal sets of classes are a stratum.
  * Choice   The nest runs once without a simulation: all pieces and their accesses are known before anything is
  *          simulated. A stratum of which n units are wanted has n equal parts, and a random unit of each part is drawn.
  *          Units at equal distances would follow the rows of windows.
  * Modes    A drawn unit is simulated exactly, after pieces that warm up the first level and the prefetchers. Of skipped
- *          pieces, the lines alone go through TLBs and the caches behind the first: their footprint. A box of lines goes
- *          when the caches may lack the lines. In front of a drawn unit, a box goes whenever the first level would have
- *          lost the box, until the second level has forgotten all boxes before. Micro-kernel steps leave footprints by
- *          forms (sample_forms.h), without accesses. Packing steps that read from memory are accesses where there are
- *          prefetchers, which run ahead of each row into the rows of later steps; the last packing steps before a drawn
- *          unit are simulated, too; long steps are sampled piece by piece. The first level
- *          is after a skipped part as before: a working set as large as the first level needs some thirty passes until
+ *          pieces, the lines alone go through TLBs and the caches behind the first: their footprint. A box of lines
+ *          goes when the caches may lack the lines. In front of a drawn unit, a box goes whenever the first level would
+ *          have lost the box, until the second level has forgotten all boxes before. Micro-kernel steps leave
+ *          footprints by forms (sample_forms.h), without accesses. Packing steps that read from memory are accesses
+ *          where there are prefetchers, which run ahead of each row into the rows of later steps; the last packing
+ *          steps before a drawn unit are simulated, too; long steps are sampled piece by piece. The first level is
+ *          after a skipped part as before: a working set as large as the first level needs some thirty passes until
  *          tree-plru is in the steady state, and a warm-up has ten.
  * Estimate Accesses are counted in all pieces. Lines from and to memory are counted in all pieces, too: as simulated,
  *          or by the footprint. Each further count of a class and stratum is the drawn pieces' count per access times
