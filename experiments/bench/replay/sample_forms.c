@@ -48,18 +48,24 @@ static void make_key(struct exp_form_key *k, const struct conv_plan *plan, const
     struct conv_ukr_args a = conv_resolve_ukr(plan, bind, s);
     struct conv_ahead_lists lists;
     const struct conv_ahead_lists *ahead;
+    bool has_input = false;
 
     conv_resolve_taps(plan, bind, s, &a, &k->taps);
     ahead = conv_resolve_ahead(plan, bind, s, &a, &lists);
     for (size_t i = 0; ahead && i < ahead->n; i++) {
         k->n_ahead[i] = ahead->list[i].n;
         k->ahead_tag[i] = (uint8_t)ahead->list[i].tag;
+        k->ahead_step[i] = ahead->list[i].step_bytes;
+        if (ahead->list[i].tag == CONV_PACKED_FILTER) {
+            place[EXP_FORM_FILTERS_AHEAD] = (ahead->list[i].addr & ~within) >> line_shift;
+            k->ahead_at[i] = (int64_t)(ahead->list[i].addr & within);
+        }
         if (ahead->list[i].tag != CONV_INPUT)
             continue;
-        if (!k->ahead_step)
-            place[EXP_FORM_AHEAD] = (ahead->list[i].addr & ~within) >> line_shift;
-        k->ahead_step = ahead->list[i].step_bytes;
-        k->ahead_at[i] = (int64_t)(ahead->list[i].addr - (place[EXP_FORM_AHEAD] << line_shift));
+        if (!has_input)
+            place[EXP_FORM_INPUT_AHEAD] = (ahead->list[i].addr & ~within) >> line_shift;
+        has_input = true;
+        k->ahead_at[i] = (int64_t)(ahead->list[i].addr - (place[EXP_FORM_INPUT_AHEAD] << line_shift));
     }
     place[EXP_FORM_INPUT] = (a.in & ~within) >> line_shift;
     place[EXP_FORM_FILTERS] = (a.filter & ~within) >> line_shift;
@@ -168,15 +174,33 @@ static void record_box(void *recorder, const struct sim_run *lines)
     p->n_lines += lines->count;
 }
 
-/* Steps prefetch each line of the input long before a step uses the line. */
-static void record_ahead(struct exp_form *f, unsigned line_shift)
+/* Steps prefetch a panel of filters part by part: all steps before the panel's first step together fetch the panel. */
+static void record_filters_ahead(struct exp_form *f, unsigned line_shift)
 {
     const struct exp_form_key *k = &f->key;
-    struct exp_form_part *p = &f->part[EXP_FORM_AHEAD];
+    struct exp_form_part *p = &f->part[EXP_FORM_FILTERS_AHEAD];
 
     for (size_t i = 0; i < CONV_N_AHEAD; i++) {
-        for (size_t n = 0; k->ahead_step && k->ahead_tag[i] == CONV_INPUT && n < k->n_ahead[i]; n++) {
-            const int64_t line = (k->ahead_at[i] + (int64_t)n * k->ahead_step) >> line_shift;
+        const uint64_t last = (uint64_t)k->ahead_at[i] + (k->n_ahead[i] - 1) * (uint64_t)k->ahead_step[i];
+
+        if (k->ahead_tag[i] != CONV_PACKED_FILTER || !k->n_ahead[i])
+            continue;
+        *(struct exp_form_box *)exp_append(&p->box, &p->n, sizeof *p->box) =
+            (struct exp_form_box){ 0, (uint32_t)(last >> line_shift) + 1, SIM_PREFETCH, CONV_PACKED_FILTER,
+                                   CONV_PHASE_UKR };
+        p->n_lines += p->box[p->n - 1].n;
+    }
+}
+
+/* Steps prefetch each line of the input long before a step uses the line. */
+static void record_input_ahead(struct exp_form *f, unsigned line_shift)
+{
+    const struct exp_form_key *k = &f->key;
+    struct exp_form_part *p = &f->part[EXP_FORM_INPUT_AHEAD];
+
+    for (size_t i = 0; i < CONV_N_AHEAD; i++) {
+        for (size_t n = 0; k->ahead_tag[i] == CONV_INPUT && n < k->n_ahead[i]; n++) {
+            const int64_t line = (k->ahead_at[i] + (int64_t)n * k->ahead_step[i]) >> line_shift;
             size_t at = 0;
 
             while (at < p->n && p->box[at].first != line)
@@ -232,8 +256,10 @@ const struct exp_form *exp_forms_find(struct exp_forms *f, const struct conv_pla
         return NULL;
     f->n++;
     f->slot[i] = new_form(&key, plan, bind, s, lines, place);
-    if (f->takes_prefetches)
-        record_ahead(f->slot[i], lines->line_shift);
+    if (f->takes_prefetches) {
+        record_input_ahead(f->slot[i], lines->line_shift);
+        record_filters_ahead(f->slot[i], lines->line_shift);
+    }
     return f->slot[i]->is_plain ? f->slot[i] : NULL;
 }
 

@@ -11,7 +11,15 @@
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/ukr.h"
 
-enum { EXP_FORM_INPUT, EXP_FORM_FILTERS, EXP_FORM_OUTPUTS, EXP_FORM_AHEAD, EXP_FORM_PARTS };
+/* Ahead: prefetched for later steps. */
+enum {
+    EXP_FORM_INPUT,
+    EXP_FORM_FILTERS,
+    EXP_FORM_OUTPUTS,
+    EXP_FORM_INPUT_AHEAD,
+    EXP_FORM_FILTERS_AHEAD,
+    EXP_FORM_PARTS
+};
 
 /* Everything about a call but places of whole lines: decides all accesses. */
 struct exp_form_key {
@@ -19,7 +27,8 @@ struct exp_form_key {
     struct conv_taps taps;     /* 0 without taps */
     size_t n_ahead[CONV_N_AHEAD];
     uint8_t ahead_tag[CONV_N_AHEAD];
-    int64_t ahead_at[CONV_N_AHEAD], ahead_step; /* input prefetched for later steps: bytes from the part's place */
+    int64_t ahead_at[CONV_N_AHEAD];   /* input and filters prefetched for later steps: bytes from the part's place */
+    int64_t ahead_step[CONV_N_AHEAD]; /* bytes */
     bool goes_on, has_input_ahead, has_filter_ahead;
 };
 
@@ -29,7 +38,7 @@ struct exp_form_box {
     uint8_t kind, tag, phase;
 };
 
-/* The boxes of the panel of windows, of the filters, of the outputs, or of prefetched input of later steps. */
+/* The boxes of the panel of windows, of the filters, of the outputs, or of prefetched lines of later steps. */
 struct exp_form_part {
     struct exp_form_box *box;
     size_t n;
