@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,21 +98,34 @@ enum sim_here_match sim_here_match(const struct sim_here *h, const struct sim_ma
 struct search {
     struct sim_here *h;
     enum sim_here_match match;
-    size_t n; /* files with this match */
+    double distance; /* of the L3 */
+    size_t n;        /* files with this match and distance */
 };
+
+/* Returns the logarithm of the ratio of the two L3s' sizes, without sign; infinite if a size is not known. */
+static double l3_distance(const struct sim_here *h, const struct sim_machine *file)
+{
+    const struct sim_level *l = sim_level_named(file, sim_host_cache_name(N_COMPARED));
+
+    if (!is_shown(h, N_COMPARED) || !h->seen.cache[N_COMPARED].bytes || !l)
+        return (double)INFINITY;
+    return fabs(log2((double)h->seen.cache[N_COMPARED].bytes / (double)sim_level_bytes(l)));
+}
 
 static int compare(void *search, const char *path, const struct sim_machine *m)
 {
     struct search *s = search;
     const enum sim_here_match match = sim_here_match(s->h, m);
+    const double distance = match == SIM_HERE_BY_CACHES ? l3_distance(s->h, m) : 0;
 
-    if (match && match == s->match)
+    if (match && match == s->match && distance == s->distance)
         s->n++;
-    if (match <= s->match)
+    if (match < s->match || (match == s->match && distance >= s->distance))
         return 0;
     s->h->known = *m;
     snprintf(s->h->origin, sizeof s->h->origin, "%s", path);
     s->match = match;
+    s->distance = distance;
     s->n = 1;
     return 0;
 }
@@ -159,7 +173,7 @@ static int refuse(const struct sim_here *h, const char *folder, struct sim_why w
     return -ENOENT;
 }
 
-/* Finds the file that serves this computer; no file if several files match by caches alone. */
+/* Finds the file that serves this computer; no file if several files match equally well by caches alone. */
 static int find_file(struct sim_here *h, const char *folder, struct sim_why why)
 {
     struct search s = { .h = h };

@@ -6,8 +6,8 @@
  *   prefetchers, core              latencies may be another part's; else assumed: typical latencies, LRU, no prefetcher
  *
  * A machine file serves the CPUs in its key `cpus` (machine_cpu.h). Hypervisors hide or change the CPU's name, so the
- * sizes and ways of L1 and L2 decide, too. The choice is a file that matches both name and caches, else the only file
- * that matches the caches, else the file that matches the name.
+ * sizes and ways of L1 and L2 decide, too. The choice is a file that matches both name and caches, else the file that
+ * matches the caches (of several files the one whose L3 is nearest in size), else the file that matches the name.
  *
  * The machine has only levels that hwloc shows, even if the file has more. Values of the file that contradict these
  * levels are left out, key by key. Where hwloc shows no cache at all, the caches are the file's. The notes name every

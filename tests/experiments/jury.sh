@@ -87,5 +87,39 @@ else
     check "times of another machine are no cycles" grep -q "^Times are this computer's, " "$work/results/toy/jury/jury/verdict.txt"
 fi
 
+# ---- times of an earlier run ----
+
+# Writes jury.csv of a run of that many of the cycles that were simulated, at 2 GHz: times PERCENT
+times() {
+    csv_rows "$work/once/jury.csv" | awk -F, -v OFS=, -v CONVFMT=%.15g -v percent="$1" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split("layer layer_index batch in_c in_h in_w out_c k_h k_w stride_h stride_w " \
+            "pad_top pad_bottom pad_left pad_right dilation_h dilation_w group algo rounds time_ns speedup speedup_low speedup_high ghz", name, " ") }
+        { for (i = 1; i <= n; i++) {
+              value = name[i] == "time_ns" ? $at["simulated_cycles"] * percent / 200 : name[i] == "ghz" ? 2 : name[i] ~ /^speedup/ ? 1.5 : name[i] == "rounds" ? 7 : $at[name[i]]
+              printf "%s%s", NR == 1 ? name[i] : value, i < n ? "," : "\n" } }' >"$work/times.csv"
+}
+recorded=("TABLES=$tables" MACHINE=zen3 UKR=f32_16x24__avx512 CORE=Haswell STORE=no "TIMES=$work/times.csv")
+column() { csv_rows "$dir/jury.csv" | awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at = $i == name ? i : at; next } { printf "%.9g\n", $at }' | sort -u; }
+times 80
+succeeds "${recorded[@]}"
+check "simulated cycles are judged by the times of the file" [ "$(column error_percent)" = 25 ]
+check "at the clock of the file" [ "$(column ghz)" = 2 ]
+check "rounds are those of the file" [ "$(column rounds)" = 7 ]
+sed -i '/^regular_2,/d' "$work/times.csv"
+succeeds "${recorded[@]}"
+check "a layer without a row stays untimed" grep -q '^regular_2,.*TIMES has no row of it' "$dir/jury.csv"
+rm -rf "$work/results"
+times 80
+sed -i 's/^\(regular_3,[0-9]*,1\),8,/\1,9,/' "$work/times.csv"
+refuses "$work/times.csv: layer 'regular_3' has other sizes than in TABLES" "${recorded[@]}"
+times -80
+refuses "$work/times.csv:2: time_ns: must be above 0" "${recorded[@]}"
+times 80
+sed -n 2p "$work/times.csv" >>"$work/times.csv"
+refuses "has two rows of base" "${recorded[@]}"
+sed -i '1s/,algo,/,algorithm,/' "$work/times.csv"
+refuses "$work/times.csv:1: column missing, 'algo'" "${recorded[@]}"
+refuses "no/such.csv" "${recorded[@]}" TIMES=no/such.csv
+
 printf '%s: %d passed, %d failed\n' "$name" "$passed" "$failed"
 [ "$failed" -eq 0 ]

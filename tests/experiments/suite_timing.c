@@ -567,7 +567,7 @@ static void files_match_by_name_and_caches(void)
     CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
 }
 
-/* Finds real files by name and caches, by caches alone, by name alone, and none. Sizes stay the computer's. */
+/* Finds real files by name and caches, by caches alone (of several by the L3), by name alone, and none. Sizes stay. */
 static void computers_find_their_files(void)
 {
     static const struct {
@@ -576,6 +576,9 @@ static void computers_find_their_files(void)
         const char *origin, *words;
     } computers[] = {
         { "spr", 143, "sim/machines/spr.cfg", "which is for this CPU" },
+        { "spr", 1, "sim/machines/spr.cfg", "whose L1 and L2 are this computer's, though its CPU is called X" },
+        { "gnr", 173, "sim/machines/gnr.cfg", "which is for this CPU" },
+        { "gnr", 167, "sim/machines/gnr.cfg", "whose L1 and L2 are this computer's, though its CPU is called X" },
         { "zen3", 1, "sim/machines/zen3.cfg", "whose L1 and L2 are this computer's, though its CPU is called X" },
         { "zen3", 106, "sim/machines/zen3.cfg", "whose L1 and L2 are this computer's" },
         { "apple-m1", 106, "sim/machines/icx.cfg", "though this computer shows other caches" },

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "experiments/base/record.h"
 #include "experiments/base/screen.h"
 #include "experiments/base/stats.h"
 #include "experiments/base/tasks.h"
@@ -47,11 +48,14 @@ int exp_jury_draw(struct exp_model *m, const char *experiments_dir, const char *
 
 enum { EXP_JURY_MOST_CAUSES = 16, EXP_JURY_MOST_ALGOS = 12 };
 
+struct exp_jury_row; /* report.c */
+
 /* A layer by an algorithm. */
 struct exp_jury_case {
     const struct exp_algo *algo;
     const char *why_untimed, *why_unsimulated; /* NULL: known */
     double ns;                                 /* exp_times.low_mean */
+    double ghz;                                /* the core's clock beside the fastest runs; 0: not known */
     struct exp_ratio speedup;                  /* over Base */
     uint64_t n_rounds;
     double cycles; /* simulated */
@@ -65,9 +69,14 @@ struct exp_jury_layer {
     enum exp_jury_kind kind;
     size_t first;             /* the first layer of equal shape */
     size_t chosen;            /* the schedule of CSA's choice; the number of algorithms: the schedules do not run */
-    double ghz;               /* the core's clock while the layer was timed; 0: not known */
     const char *why;          /* why the layer is left out; NULL: the layer is judged */
     struct exp_jury_case *by; /* [n_algos] */
+};
+
+/* Rows of an earlier run's jury.csv, by name of layer and algorithm. */
+struct exp_jury_times {
+    struct rec_rows rows; /* of struct exp_jury_row */
+    const struct exp_jury_row **sorted;
 };
 
 struct exp_jury {
@@ -78,6 +87,8 @@ struct exp_jury {
     enum exp_cache_state cache;
     const char *why_untimed;   /* NULL: layers are timed */
     const char *why_elsewhere; /* why times are not the simulated machine's; NULL: no reason */
+    bool is_recorded;          /* times are those of `times`; no layer is timed here */
+    struct exp_jury_times times;
     struct exp_measure_options measure;
     double limit_s; /* of timing 100 layers, beyond the least rounds */
     unsigned n_threads;
@@ -108,6 +119,18 @@ int exp_jury_time(struct exp_jury *j, const struct exp_crew *crew);
 
 /* Returns the simulations as tasks, a task for each shape. */
 struct exp_tasks exp_jury_replays(struct exp_jury *j);
+
+/* ---- recorded.c: times of an earlier run ---- */
+
+/*
+ * Reads jury.csv of any version; the model's layers of equal name must have equal sizes. Returns 0 or -errno with a line
+ * in why; t must be released in both cases.
+ */
+int exp_jury_read_times(struct exp_jury_times *t, const char *path, const struct exp_model *m, struct exp_why *why);
+void exp_jury_release_times(struct exp_jury_times *t);
+
+/* Gives all judged layers the times of j->times. A layer or algorithm without a row stays untimed. */
+void exp_jury_take_times(struct exp_jury *j);
 
 /* ---- report.c: tables ---- */
 

@@ -15,8 +15,8 @@
 #include "experiments/choices/jury/jury.h"
 
 struct options {
-    const char *tables, *layers, *machine, *algos, *plugin_flags, *plugin_plan, *ukr, *core, *sample, *store, *known,
-        *slurm, *share, *results, *commit;
+    const char *tables, *times, *layers, *machine, *algos, *plugin_flags, *plugin_plan, *ukr, *core, *sample, *store,
+        *known, *slurm, *share, *results, *commit;
     unsigned most, seed, cache, packs_filters, reps, limit, clock, ruler, jobs, timing, launcher, shares, plugin_limit,
         more;
 };
@@ -68,6 +68,8 @@ static const char *why_untimed(const struct session *s)
 {
     if (!s->options.timing)
         return EXP_UNTIMED;
+    if (*s->options.times)
+        return NULL;
     if (s->setup.ukr->fn)
         return NULL;
     return exp_setup_uses_openblas_ukr(&s->setup) ? s->setup.why_no_openblas_ukr
@@ -86,7 +88,9 @@ static void prepare_jury(struct session *s)
     j->limit_s = o->limit;
     j->n_threads = o->jobs;
     j->why_untimed = why_untimed(s);
-    j->why_elsewhere = exp_machine_why_not_here(&s->setup.machine, &s->why_elsewhere) ? s->why_elsewhere.text : NULL;
+    j->is_recorded = *o->times;
+    if (!j->is_recorded && exp_machine_why_not_here(&s->setup.machine, &s->why_elsewhere))
+        j->why_elsewhere = s->why_elsewhere.text;
     j->measure = (struct exp_measure_options){ .rounds = exp_rounds_of(o->reps, 5, 40, 0),
                                                .n_threads = o->jobs,
                                                .cache = j->cache,
@@ -103,6 +107,8 @@ static int prepare(void *session)
 
     err = err ? err : select_algos(s);
     err = err ? err : set_up(s);
+    if (!err && *o->times)
+        err = exp_jury_read_times(&s->jury.times, o->times, &s->model, &s->why);
     if (err)
         return err;
     prepare_jury(s);
@@ -111,7 +117,9 @@ static int prepare(void *session)
             "%zu shapes of %s; machine %s, %s caches, SConv %s, Base OpenBLAS %s; %s; commit %s", s->model.n_layers,
             s->model.path, s->setup.machine.name, exp_cache_state_name(s->jury.cache), s->setup.ukr->name,
             s->setup.core ? s->setup.core->name : "unknown core",
-            s->jury.why_untimed ? "not timed" : "one thread, timed by the thread's clock",
+            s->jury.why_untimed   ? "not timed"
+            : s->jury.is_recorded ? "times of an earlier run"
+                                  : "one thread, timed by the thread's clock",
             *o->commit ? o->commit : "unknown");
     return 0;
 }
@@ -191,7 +199,13 @@ static void fill_screen(const void *session, struct exp_screen *screen)
     ctr_hostinfo_cpu(cpu, sizeof cpu);
     exp_screen_title(screen, "%zu shapes of %.*s, %s caches, machine %s%s%s", s->model.n_layers,
                      (int)strcspn(s->model.name, ","), s->model.name, exp_cache_state_name(s->jury.cache),
-                     s->setup.machine.name, s->jury.why_untimed ? "" : ", timed on ", s->jury.why_untimed ? "" : cpu);
+                     s->setup.machine.name,
+                     s->jury.why_untimed   ? ""
+                     : s->jury.is_recorded ? ", times of "
+                                           : ", timed on ",
+                     s->jury.why_untimed   ? ""
+                     : s->jury.is_recorded ? s->options.times
+                                           : cpu);
     exp_jury_fill_screen(&s->report, screen);
     exp_screen_open(screen, "%s/verdict.txt, jury.csv, losses.csv", s->results.path);
     exp_screen_next(screen, "MORE=1 behind this command", "everything: " EXP_OUTPUT_FILE);
@@ -229,6 +243,10 @@ static const struct exp_option options[] = {
              "cycles; or auto (default)",
              sample, "auto"),
     EXP_TIMING_OPTION,
+    EXP_PATH("TIMES",
+             "jury.csv of an earlier run, perhaps of another computer: its times are judged, and nothing is timed; "
+             "MACHINE names the timed machine",
+             times, ""),
     EXP_NUMBER("REPS", "timed rounds of each layer (default: 5 to 40, until the speed-ups stand)", reps, 0, 1, 1000),
     EXP_NUMBER("LIMIT", "seconds of timing 100 layers, after which layers get no more than five rounds (default 25)",
                limit, 25, 1, 1000000),

@@ -28,10 +28,9 @@ static struct value simulated_cycles(const struct exp_jury *j, const struct exp_
                                                           : EXP_NO_WORK_ON_RECORD);
 }
 
-static struct value cycles_taken(const struct exp_jury *j, const struct exp_jury_layer *l,
-                                 const struct exp_jury_case *c)
+static struct value cycles_taken(const struct exp_jury *j, const struct exp_jury_case *c)
 {
-    const double ghz = l->ghz > 0 ? l->ghz : j->setup->machine.issue.clock_ghz;
+    const double ghz = c->ghz > 0 ? c->ghz : j->setup->machine.issue.clock_ghz;
     const char *why = c->why_untimed ? c->why_untimed : j->why_elsewhere;
 
     return value_or(c->ns * ghz, why ? why : ghz > 0 ? NULL : "the core's clock is not known");
@@ -69,7 +68,7 @@ static struct exp_jury_row row_of(const struct exp_jury *j, const struct exp_jur
 {
     const struct conv_problem *p = &l->layer->problem;
     const struct exp_jury_case *c = &l->by[a];
-    const struct value taken = cycles_taken(j, l, c), cycles = simulated_cycles(j, c);
+    const struct value taken = cycles_taken(j, c), cycles = simulated_cycles(j, c);
     const char *no_interval = c->why_untimed ? c->why_untimed : EXP_RATIO_NO_INTERVAL;
     struct value error = value_ratio(cycles, taken, 100);
 
@@ -105,8 +104,8 @@ static struct exp_jury_row row_of(const struct exp_jury *j, const struct exp_jur
         .low = value_if_finite(c->speedup.low, no_interval),
         .high = value_if_finite(c->speedup.high, no_interval),
         .rounds = value_or((double)c->n_rounds, c->why_untimed),
-        .ghz = value_or(l->ghz, c->why_untimed ? c->why_untimed
-                                : l->ghz > 0   ? NULL
+        .ghz = value_or(c->ghz, c->why_untimed ? c->why_untimed
+                                : c->ghz > 0   ? NULL
                                                : "not measured here"),
         .cycles_taken = taken,
         .simulated_cycles = cycles,
@@ -336,7 +335,7 @@ static void judge_targets(struct exp_jury_report *r)
 
         for (size_t a = 0; a < j->n_algos; a++) {
             const struct exp_jury_case *c = &l->by[a];
-            const struct value taken = cycles_taken(j, l, c), cycles = simulated_cycles(j, c);
+            const struct value taken = cycles_taken(j, c), cycles = simulated_cycles(j, c);
 
             if (c->algo->plugin && cycles.why)
                 continue;
@@ -408,7 +407,7 @@ static const struct rec_field fields[] = {
     { { "speedup", "", "how many times as fast as Base", "clock" }, REC_VALUE(ROW, speedup) },
     { { "speedup_low", "", "95 % interval", "clock" }, REC_VALUE(ROW, low) },
     { { "speedup_high", "", "95 % interval", "clock" }, REC_VALUE(ROW, high) },
-    { { "ghz", "GHz", "the core's clock while it was timed", "clock" }, REC_VALUE(ROW, ghz) },
+    { { "ghz", "GHz", "the core's clock beside the fastest runs", "clock" }, REC_VALUE(ROW, ghz) },
     { { "cycles_taken", "cycles", "time at that clock, on the simulated machine", "clock" },
       REC_VALUE(ROW, cycles_taken) },
     { { "simulated_cycles", "cycles", "by the simulated core's clock", "replay" }, REC_VALUE(ROW, simulated_cycles) },

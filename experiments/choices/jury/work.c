@@ -222,6 +222,7 @@ void exp_jury_release(struct exp_jury *j)
         free((char *)j->replay_task[i].what);
     for (size_t i = 0; j->layer && i < j->model->n_layers; i++)
         free(j->layer[i].by);
+    exp_jury_release_times(&j->times);
     free(j->time_task);
     free(j->replay_task);
     free(j->time_setting);
@@ -260,23 +261,28 @@ void exp_jury_announce(const struct exp_jury *j, double seconds[EXP_N_WORKS])
 {
     for (size_t i = 0; i < j->n_shapes; i++)
         seconds[EXP_WORK_REPLAY] += replay_seconds((void *)j, i);
-    for (size_t i = 0; i < j->n_chunks && !j->why_untimed; i++)
+    for (size_t i = 0; i < j->n_chunks && !j->why_untimed && !j->is_recorded; i++)
         seconds[EXP_WORK_ROUNDS] += time_seconds((void *)j, i);
 }
 
 /* ---- times ---- */
 
-/* Puts the samples of a layer's cases; a case without samples does not run here. */
+/*
+ * Puts the samples of a layer's cases, and the core's clock beside each case: by the ruler; ghz: the clock of the whole
+ * run, where no ruler ran. A case without samples does not run here.
+ */
 static void put_times(struct exp_result *result, const struct exp_experiment *e, size_t layer, double ghz)
 {
-    exp_result_put(result, "mhz", (uint64_t)llround(1e3 * ghz));
     for (size_t a = 0; a < e->n_algos; a++) {
-        const struct exp_measured *k = &e->cases[layer * e->n_algos + a].measured;
+        const struct exp_case *c = &e->cases[layer * e->n_algos + a];
+        const struct exp_measured *k = &c->measured;
+        const double beside = exp_case_ghz(c);
+        char name[64];
 
+        exp_say(name, sizeof name, "%s mhz", c->algo->name);
+        exp_result_put(result, name, (uint64_t)llround(1e3 * (beside > 0 ? beside : ghz)));
         for (size_t i = 0; i < k->n_samples && !k->why; i++) {
-            char name[64];
-
-            exp_say(name, sizeof name, "%s %zu", e->cases[layer * e->n_algos + a].algo->name, i);
+            exp_say(name, sizeof name, "%s %zu", c->algo->name, i);
             exp_result_put(result, name, k->sample_ns[i]);
         }
     }
@@ -300,15 +306,18 @@ static void take_times(void *ctx, size_t task, const struct exp_result *r)
     const struct exp_jury *j = ctx;
     struct exp_jury_layer *l = &j->layer[j->order[task]];
     size_t n_base, n;
-    uint64_t *base = samples_of(r, l->by->algo, &n_base), mhz;
+    uint64_t *base = samples_of(r, l->by->algo, &n_base);
 
-    exp_result_get(r, "mhz", &mhz);
-    l->ghz = 1e-3 * (double)mhz;
     for (size_t a = 0; a < j->n_algos; a++) {
         struct exp_jury_case *c = &l->by[a];
         uint64_t *own = samples_of(r, c->algo, &n);
         const struct exp_pair pair = { base, own, n < n_base ? n : n_base };
+        char name[64];
+        uint64_t mhz = 0;
 
+        exp_say(name, sizeof name, "%s mhz", c->algo->name);
+        exp_result_get(r, name, &mhz);
+        c->ghz = 1e-3 * (double)mhz;
         c->why_untimed = n ? NULL : "it does not run on this computer";
         c->n_rounds = n;
         if (n) {
@@ -365,15 +374,17 @@ int exp_jury_time(struct exp_jury *j, const struct exp_crew *crew)
                                          .n_shares = crew->n_shares,
                                          .progress = crew->progress };
     struct exp_tasks_counts counts = { 0 };
-    int err = j->why_untimed ? 0 : exp_tasks_run(&tasks, &o, &counts, j->why);
+    int err = j->why_untimed || j->is_recorded ? 0 : exp_tasks_run(&tasks, &o, &counts, j->why);
 
+    if (j->is_recorded && !j->why_untimed)
+        exp_jury_take_times(j);
     j->n_disturbed = counts.n_failed;
     j->n_kept_times = counts.n_stored;
     exp_say(j->disturbed, sizeof j->disturbed, "%s", counts.failure);
     for (size_t i = 0; i < j->n_judged; i++) {
         struct exp_jury_layer *l = &j->layer[j->order[i]];
 
-        for (size_t a = 0; a < j->n_algos && l->by[a].why_untimed; a++)
+        for (size_t a = 0; a < j->n_algos && l->by[a].why_untimed && !j->is_recorded; a++)
             l->by[a].why_untimed = j->why_untimed ? j->why_untimed : "the timing was disturbed";
     }
     return err;
