@@ -70,6 +70,7 @@ LDLIBS := -lgsl -lgslcblas -lhwloc -lisl -ljansson -lpfm -lprotobuf-c -lsqlite3 
 installed_header = $(firstword $(wildcard $(addsuffix /$1,/usr/include /usr/local/include)))
 xsmm_header := $(if $(CROSS),,$(call installed_header,libxsmm.h))
 xsmm_libs := $(if $(xsmm_header),-l:libxsmm.a -l:libxsmmnoblas.a)
+zydis_header := $(if $(CROSS),,$(call installed_header,Zydis/Zydis.h))
 libraries = $(if $(filter $1,$(SIM_PROGRAMS)),sim,$(if $(filter $1,bench-papers tests),papers) $(LIBRARIES))
 ldlibs = $(if $(filter $1,$(SIM_PROGRAMS)),-lhwloc -lm,$(xsmm_libs) $(LDLIBS))
 apart := $(mains) %/main_guest.c %/main_sconv_opt.c $(wildcard sim/programs/cachesim_*.c) %_example.c %_plugin.c %_watcher.c %_linked.c %/fuzz_main.c %/sconv_threads.c %/annotated.c experiments/emit/opt_%.c tests/sim/heap.c tests/data/% kernels/plugin/%
@@ -141,7 +142,7 @@ flag_makers := file_flags cold_flags pic_flags mlir_flags polydl_flags onnx_flag
 flags := $(filter-out -W%,$(CC) $(BASE_CFLAGS) $(CPPFLAGS) $(CFLAGS)) $(in_order) $(no_idioms) $(as_written) $(ukr_san_flags) $(cold_rooms) \
          $(kernel_flags) $(xsmm_header) $(VERSION) $(subst $$,,$(foreach f,$(flag_makers),$(value $f)))
 $(eval $(call note,flags,$(flags)))
-$(eval $(call note,headers,dnnl $(call installed_header,oneapi/dnnl/dnnl.h) xsmm $(xsmm_header) opencl $(wildcard /usr/include/CL/cl.h)))
+$(eval $(call note,headers,dnnl $(call installed_header,oneapi/dnnl/dnnl.h) xsmm $(xsmm_header) zydis $(zydis_header) opencl $(wildcard /usr/include/CL/cl.h)))
 $(patsubst %.c,$(BUILD)/obj/%.o,experiments/papers/polydl/time/dnnl.c experiments/papers/lift/opencl.c experiments/papers/polydl/time/baselines.c): $(BUILD)/headers
 
 # Each step has a line. Who asks a question sees one line that is rewritten, or none where the output is no terminal.
@@ -214,7 +215,7 @@ endif
 
 extra_objects_bench-papers = $(BUILD)/obj/questions_all.o
 extra_objects_tests = $(extra_objects_bench-papers) $(call objects,$(call sources,tests)) $(plain_build)/logged.o
-extra_libraries_tests := -lcunit -Wl,--wrap=calloc,--wrap=posix_memalign
+extra_libraries_tests := -lcunit $(if $(zydis_header),-lZydis) -Wl,--wrap=calloc,--wrap=posix_memalign
 mlir_archives := $(foreach l,TransformDialect TransformDialectTransforms RegisterEverything Conversion Transforms IR,-lMLIRCAPI$l)
 extra_objects_sconv-opt = $(call objects,$(wildcard experiments/emit/opt_*.c))
 extra_libraries_sconv-opt = -L$(mlir_folder)/lib -Wl,-rpath,$(mlir_folder)/lib -Wl,--start-group $(mlir_archives) -Wl,--end-group -lMLIR -lLLVM-19 -lstdc++

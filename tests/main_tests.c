@@ -49,6 +49,7 @@
     X(aie) \
     X(clock) \
     X(kernels) \
+    X(amx) \
     X(types) \
     X(shapes) \
     X(csa) \

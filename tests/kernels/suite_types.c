@@ -15,180 +15,11 @@
 #include "tests/kernels/kcheck.h"
 #include "tests/kernels/shapes.h"
 #include "tests/kernels/tally.h"
+#include "tests/kernels/typed_plans.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
 __typeof__(conv_kernels_of) logged_conv_kernels_of;
-
-/* ---- elements ---- */
-
-/* Rounds to the nearest bf16, to even. */
-static uint16_t to_bf16(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-static float of_bf16(uint16_t x)
-{
-    const uint32_t bits = (uint32_t)x << 16;
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Bytes: any, the extremes in a quarter of all cases. */
-static uint8_t random_byte(void)
-{
-    static const uint8_t extreme[] = { 0, 127, 128, 255 };
-
-    return rng_below(4) ? (uint8_t)rng_below(256) : extreme[rng_below(COUNT(extreme))];
-}
-
-typedef float (*draw_fn)(void *at, size_t i, bool exact);
-
-static float draw_bf16(void *at, size_t i, bool exact)
-{
-    uint16_t *x = at;
-
-    x[i] = to_bf16(exact ? (float)rng_range(-4, 4) : (float)(2 * rng_unit() - 1));
-    return of_bf16(x[i]);
-}
-
-static float draw_u8(void *at, size_t i, bool exact)
-{
-    uint8_t *x = at;
-
-    (void)exact;
-    x[i] = random_byte();
-    return x[i];
-}
-
-static float draw_s8(void *at, size_t i, bool exact)
-{
-    (void)exact;
-    return (int8_t)draw_u8(at, i, true);
-}
-
-static float out_f32(const void *at, size_t i)
-{
-    return ((const float *)at)[i];
-}
-
-static double value_of(enum conv_type type, const void *out, size_t i)
-{
-    return type == CONV_BF16 ? (double)out_f32(out, i) : (double)((const int32_t *)out)[i];
-}
-
-static const struct {
-    draw_fn in, filter;
-} draws[CONV_N_TYPES] = {
-    [CONV_BF16] = { draw_bf16, draw_bf16 },
-    [CONV_U8S8] = { draw_u8, draw_s8 },
-    [CONV_S8S8] = { draw_s8, draw_s8 },
-};
-
-/* ---- plans on tensors that end before unmapped pages ---- */
-
-struct tensors {
-    struct kbuffer memory[CONV_N_TENSORS];
-    struct conv_binding bind;
-    float *in, *filter; /* values */
-};
-
-static void open_tensors(struct tensors *t, const struct conv_plan *plan)
-{
-    *t = (struct tensors){ 0 };
-    for (int i = 0; i < CONV_N_TENSORS; i++) {
-        const size_t bytes = plan->layout.bytes[i], words = ceil_div(bytes, sizeof(float));
-
-        if (!bytes)
-            continue;
-        CU_ASSERT_FATAL(kbuffer_init(&t->memory[i], words) == 0);
-        memset(t->memory[i].data, 0xff, words * sizeof(float));
-        t->bind.addr[i] = (uintptr_t)t->memory[i].data + words * sizeof(float) - bytes;
-    }
-    t->in = calloc(plan->layout.bytes[CONV_INPUT], sizeof *t->in);
-    t->filter = calloc(plan->layout.bytes[CONV_FILTER], sizeof *t->filter);
-    CU_ASSERT_FATAL(t->in && t->filter);
-}
-
-static void close_tensors(struct tensors *t)
-{
-    for (int i = 0; i < CONV_N_TENSORS; i++)
-        kbuffer_release(&t->memory[i]);
-    free(t->in);
-    free(t->filter);
-}
-
-static void fill(struct tensors *t, const struct conv_plan *plan, bool exact)
-{
-    const enum conv_type type = plan->ukr->type;
-    const size_t n_in = plan->layout.bytes[CONV_INPUT] / plan->layout.element[CONV_INPUT];
-    const size_t n_filter = plan->layout.bytes[CONV_FILTER] / plan->layout.element[CONV_FILTER];
-
-    for (size_t i = 0; i < n_in; i++)
-        t->in[i] = draws[type].in((void *)(uintptr_t)t->bind.addr[CONV_INPUT], i, exact);
-    for (size_t i = 0; i < n_filter; i++)
-        t->filter[i] = draws[type].filter((void *)(uintptr_t)t->bind.addr[CONV_FILTER], i, exact);
-}
-
-static void execute(const struct conv_plan *plan, const struct tensors *t)
-{
-    struct conv_exec exec;
-
-    conv_exec_init(&exec, plan, &t->bind);
-    CU_ASSERT_FATAL(conv_nest_pack_filters(plan, &exec.base) == 0);
-    CU_ASSERT_FATAL(conv_nest_run(plan, &exec.base) == 0);
-}
-
-/*
- * Sums of integers are exact. Products of two bf16 numbers are exact in f32, so sums of bf16 err as sums of floats:
- * each product is added once, and each channel set but the first once more, at most twice the length in all; an addition
- * errs by half an ulp.
- */
-static void compare(const struct conv_plan *plan, const struct tensors *t, bool exact)
-{
-    const struct conv_problem *p = &plan->problem;
-    const size_t n = conv_windows(p);
-    const void *out = (const void *)(uintptr_t)t->bind.addr[CONV_OUTPUT];
-    double *want = calloc(2 * n, sizeof *want), *magnitude = want + n;
-
-    CU_ASSERT_FATAL(want != NULL);
-    for (size_t i = 0; i < p->n * p->k; i++) {
-        conv_naive_plane(p, t->in, t->filter, i / p->k, i % p->k, want, magnitude);
-        for (size_t w = 0; w < n; w++) {
-            const double got = value_of(plan->ukr->type, out, i * n + w);
-            const double bound = exact ? 0 : conv_error_bound(conv_reduction(p), magnitude[w]);
-
-            if (!test_check(fabs(got - want[w]) <= bound, "%s %s %s: output %zu is %.9g, want %.9g +- %.3g",
-                            plan->ukr->name, csa_schedule_name(plan->sconv.tiling.schedule), kcheck_describe(p),
-                            i * n + w, got, want[w], bound)) {
-                free(want);
-                return;
-            }
-        }
-    }
-    free(want);
-}
-
-static struct conv_plan random_plan(struct conv_problem *p, const struct conv_ukr *u)
-{
-    const struct csa_caches c = {
-        (double)rng_range(64, 20000), (double)rng_range(64, 60000), (double)rng_range(64, 90000), 64, 1, 2, 3, 0, 0, 0
-    };
-    const struct conv_sconv_options options = kcheck_random_options();
-    struct csa_tiling t;
-    struct conv_plan plan;
-
-    p->type = u->type;
-    t = csa_analyse(p, &c, u->n_win, u->n_f, rng_below(2) ? CSA_IS : CSA_WS);
-    CU_ASSERT_FATAL(conv_plan_sconv_with(&plan, p, u, &t, &options) == 0);
-    return plan;
-}
 
 /* Calls check for every micro-kernel of the types beside f32, runnable or not. */
 static void for_every_ukr(const struct conv_type_kernels *kernels(enum conv_type type),
@@ -205,17 +36,17 @@ static void for_every_ukr(const struct conv_type_kernels *kernels(enum conv_type
 static void check_plan(const struct conv_ukr *u)
 {
     struct conv_problem p = kcheck_random_problem();
-    const struct conv_plan plan = random_plan(&p, u);
+    const struct conv_plan plan = typed_random_plan(&p, u);
     const bool exact = u->type != CONV_BF16 || rng_below(2);
-    struct tensors t;
+    struct typed_tensors t;
 
     if (!conv_ukr_runs(u))
         return;
-    open_tensors(&t, &plan);
-    fill(&t, &plan, exact);
-    execute(&plan, &t);
-    compare(&plan, &t, exact);
-    close_tensors(&t);
+    typed_open(&t, &plan);
+    typed_fill(&t, &plan, exact);
+    typed_execute(&plan, &t);
+    typed_compare(&plan, &t, exact);
+    typed_close(&t);
 }
 
 static void plans_equal_plain_loops(void)
@@ -226,7 +57,7 @@ static void plans_equal_plain_loops(void)
 
 /* ---- replays ---- */
 
-/* Filters whose sums are stored. On tiles, the filter in the middle of a tile of 17, 19, ... filters is stored twice. */
+/* Filters whose sums are stored. On tiles, the filter in the middle of 17, 19, ... filters is stored twice. */
 static size_t filters_stored(const struct conv_ukr *u, const struct conv_problem *p)
 {
     const size_t n = conv_group_filters(p), rest = n % u->n_f;
@@ -238,7 +69,7 @@ static size_t filters_stored(const struct conv_ukr *u, const struct conv_problem
 static void check_replay(const struct conv_ukr *u)
 {
     struct conv_problem p = kcheck_random_problem();
-    struct conv_plan plan = random_plan(&p, u);
+    struct conv_plan plan = typed_random_plan(&p, u);
     const size_t channels = conv_group_channels(&p), depth = plan.sconv.tiling.n_c;
     size_t lanes = 0;
     struct tally t;
@@ -482,23 +313,23 @@ static void check_longest(const struct conv_ukr *u)
     const bool is_signed = u->type == CONV_S8S8;
     struct conv_problem p = pointwise(u->type, is_signed ? 131071 : 65793);
     struct conv_plan plan;
-    struct tensors t;
+    struct typed_tensors t;
     char why[256];
 
     if (!conv_ukr_runs(u) || u->type == CONV_BF16)
         return;
     CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
-    plan = random_plan(&p, u);
-    open_tensors(&t, &plan);
+    plan = typed_random_plan(&p, u);
+    typed_open(&t, &plan);
     for (int sign = 0; sign < 2; sign++) {
         const int filter = sign ? -128 : 127, in = is_signed ? -128 : 255;
 
         memset((void *)(uintptr_t)t.bind.addr[CONV_INPUT], in, p.c);
         memset((void *)(uintptr_t)t.bind.addr[CONV_FILTER], filter, p.c);
-        execute(&plan, &t);
+        typed_execute(&plan, &t);
         CU_ASSERT_EQUAL(*(const int32_t *)(uintptr_t)t.bind.addr[CONV_OUTPUT], (int64_t)p.c * in * filter);
     }
-    close_tensors(&t);
+    typed_close(&t);
 }
 
 static void longest_sums_are_exact(void)
@@ -514,27 +345,27 @@ static float sum_of_three(const struct conv_ukr *u, float a, float b)
     struct conv_problem p = pointwise(CONV_BF16, 3);
     const float in[] = { a, 1, 1 }, filter[] = { b, 1, 1 };
     struct conv_plan plan;
-    struct tensors t;
+    struct typed_tensors t;
     char why[256];
     float sum;
 
     CU_ASSERT_FATAL(conv_problem_finish(&p, SIM_WHY(why)) == 0);
-    plan = random_plan(&p, u);
-    open_tensors(&t, &plan);
+    plan = typed_random_plan(&p, u);
+    typed_open(&t, &plan);
     for (size_t i = 0; i < COUNT(in); i++) {
-        ((uint16_t *)(uintptr_t)t.bind.addr[CONV_INPUT])[i] = to_bf16(in[i]);
-        ((uint16_t *)(uintptr_t)t.bind.addr[CONV_FILTER])[i] = to_bf16(filter[i]);
+        ((uint16_t *)(uintptr_t)t.bind.addr[CONV_INPUT])[i] = typed_to_bf16(in[i]);
+        ((uint16_t *)(uintptr_t)t.bind.addr[CONV_FILTER])[i] = typed_to_bf16(filter[i]);
     }
-    execute(&plan, &t);
-    sum = out_f32((const void *)(uintptr_t)t.bind.addr[CONV_OUTPUT], 0);
-    close_tensors(&t);
+    typed_execute(&plan, &t);
+    sum = *(const float *)(uintptr_t)t.bind.addr[CONV_OUTPUT];
+    typed_close(&t);
     return sum;
 }
 
 /* Denormal inputs may count as zeros: the sum of 2 hides them. */
 static void check_special(const struct conv_ukr *u)
 {
-    const float denormal = 1e-40f, largest = of_bf16(0x7f7f);
+    const float denormal = 1e-40f, largest = typed_of_bf16(0x7f7f);
 
     if (u->type != CONV_BF16 || !conv_ukr_runs(u))
         return;

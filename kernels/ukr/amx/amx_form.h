@@ -28,6 +28,13 @@ struct amx_config {
     uint8_t rows[16];
 };
 
+/* All bytes of the operand must be in memory, of which compilers' ldtilecfg names eight. */
+#define AMX_CONFIGURE(config)                                                                                          \
+    do {                                                                                                               \
+        __asm__ volatile("" : : "r"(config) : "memory");                                                               \
+        _tile_loadconfig(config);                                                                                      \
+    } while (0)
+
 static inline void amx_config_register(struct amx_config *c, int number, size_t rows, size_t row_bytes)
 {
     c->rows[number] = (uint8_t)rows;

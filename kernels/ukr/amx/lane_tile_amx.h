@@ -6,8 +6,8 @@
  *   HEAD                          1: sums start at the panel's head, s32; 0: at zero
  *   UKR                           the name of the function
  *
- * A call owns the tile registers: the call configures them, and releases them at the end, so that a thread has no tiles
- * between calls, and other users of tiles in the thread, who configure as well, lose nothing.
+ * A call owns the tile registers: a call configures the registers, and releases the registers at the end. Between calls
+ * a thread has no tiles, and other users of tiles in the thread, who configure as well, lose nothing.
  */
 #ifndef KERNELS_UKR_LANE_TILE_AMX_H
 #define KERNELS_UKR_LANE_TILE_AMX_H
@@ -40,7 +40,7 @@ static void configure(const struct amx_form *form)
         amx_config_register(&c, TAIL_FILTERS, form->rows, form->tail * CONV_LANE_BYTES);
         amx_config_register(&c, TAIL_WINDOWS, form->tail, AMX_ROW_BYTES);
     }
-    _tile_loadconfig(&c);
+    AMX_CONFIGURE(&c);
 }
 
 /* Tells the hooks of instrumented code which rows a tile instruction reads, or writes. */

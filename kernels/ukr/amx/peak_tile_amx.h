@@ -19,7 +19,7 @@ float PEAK_FMA(size_t n_steps)
 
     for (int i = 0; i < AMX_REGISTERS; i++)
         amx_config_register(&c, i, AMX_ROWS, AMX_ROW_BYTES);
-    _tile_loadconfig(&c); /* all registers are zero */
+    AMX_CONFIGURE(&c); /* all registers are zero */
     for (; n_steps; n_steps--) {
         DOT(0, 6, 7);
         DOT(1, 6, 7);
