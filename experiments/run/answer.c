@@ -309,9 +309,10 @@ static void say_type(const struct exp_report *r, char *text, size_t bytes)
         exp_say_more(
             text, bytes,
             "%sElements are %s. Base is im2col of %s and this project's own GEMM with SConv's micro-kernel %s%s, in "
-            "OpenBLAS's blocks; what is simulated is what runs.",
+            "OpenBLAS's blocks, its filters packed %s like SConv's; what is simulated is what runs.",
             *text ? " " : "", conv_types[s->type].name, conv_types[s->type].name, s->ukr->name,
-            s->ukr->isa == CPU_ISA_NONE ? " (portable: no other of this type is known for the machine)" : "");
+            s->ukr->isa == CPU_ISA_NONE ? " (portable: no other of this type is known for the machine)" : "",
+            s->packs_filters ? "at run time" : "ahead");
 }
 
 static void fill(struct answer *a, const struct exp_report *r)

@@ -393,7 +393,7 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
 }
 
 int conv_plan_lowered(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
-                      const struct conv_ukr *ukr)
+                      const struct conv_ukr *ukr, bool packs_filters)
 {
     const struct conv_problem matrix = lowered(p);
     const struct csa_tiling tiling = csa2_tiling(&matrix, ukr, CSA_WS, core->q * conv_types[p->type].lane_channels,
@@ -401,5 +401,5 @@ int conv_plan_lowered(struct conv_plan *plan, const struct conv_problem *p, cons
 
     assert(core && ukr);
     return conv_plan_sconv_with(plan, p, ukr, &tiling,
-                                &(struct conv_sconv_options){ .packs_filters = true, .lowers_first = true });
+                                &(struct conv_sconv_options){ .packs_filters = packs_filters, .lowers_first = true });
 }

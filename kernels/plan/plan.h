@@ -75,10 +75,10 @@ int conv_plan_gemm(struct conv_plan *plan, const struct conv_problem *p, const s
 /*
  * Plans im2col + GEMM of any element type: SConv's nest on the im2col matrix, in the loop order and blocks of GotoBLAS.
  * A block of windows has core->p windows and core->q lanes and stays in L2; each panel of filters meets all its windows.
- * Filters are packed at run time. ukr has the problem's type. Returns 0 or -EOVERFLOW.
+ * ukr has the problem's type. Returns 0 or -EOVERFLOW.
  */
 int conv_plan_lowered(struct conv_plan *plan, const struct conv_problem *p, const struct conv_gemm_core *core,
-                      const struct conv_ukr *ukr);
+                      const struct conv_ukr *ukr, bool packs_filters);
 
 /*
  * Plans Winograd's F(m x m, 3 x 3), m 2 or 4, with blocks of at least `block` tiles, for a shape and a micro-kernel that

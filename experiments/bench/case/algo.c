@@ -23,14 +23,15 @@ static const struct conv_gemm_core *core_or_any(const struct exp_setup *s)
 
 /*
  * Plans lowering and a GEMM with OpenBLAS's blocking and OpenBLAS's or SConv's micro-kernel. OpenBLAS multiplies f32
- * alone here: the GEMM of other types is SConv's nest on the matrix, in OpenBLAS's blocks.
+ * alone here: the GEMM of other types is SConv's nest on the matrix, in OpenBLAS's blocks, with filters packed when SConv
+ * packs them.
  */
 static int plan_gemm(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
                      const struct exp_algo *self, struct conv_plan *plan)
 {
     (void)tiling;
     if (s->type != CONV_F32)
-        return conv_plan_lowered(plan, p, core_or_any(s), s->ukr);
+        return conv_plan_lowered(plan, p, core_or_any(s), s->ukr, s->packs_filters);
     return conv_plan_gemm(plan, p, core_or_any(s), self->has_openblas_ukr ? &core_or_any(s)->ukr : s->ukr);
 }
 
