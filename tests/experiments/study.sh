@@ -45,6 +45,9 @@ check "machines without prefetchers have none to switch on" [ -z "$(left_out clx
 check "conflicts are a variant of their own" [ -n "$(left_out power10 no_conflicts eq14)" ]
 micro() { columns "$dir/micro_kernels.csv" misses ukr base_packing_percent | awk '$1 == "hit" && $2 ~ /avx512/ { if ($3 <= last) bad++; last = $3; n++ } END { print n + 0, bad + 0 }'; }
 check "the faster the replayed micro-kernel, the more packing decides" [ "$(micro)" = "4 0" ]
+narrow() { columns "$dir/micro_kernels.csv" misses ukr base_packing_percent | awk '$1 == "hit_narrow" { if ($3 <= last[$2]) bad++; last[$2] = $3; n++ } END { print n + 0, bad + 0 }'; }
+check "so it does with narrow elements" [ "$(narrow)" = "4 0" ]
+check "the page says whether the paper's argument holds" grep -q "as the paper argues? By these replays \(yes\|no\)" "$dir/study.md"
 
 three="MODEL=tests/data/three.csv"
 time_three() { "$study" "RESULTS=$work/results" "$three" SAMPLE=0 TIMING=1 RULER=0 MORE=1 "$@" >"$work/out" 2>"$work/err"; status=$?; check "$*: exit status $status: $(tail -1 "$work/err")" [ "$status" -eq 0 ]; }

@@ -307,7 +307,7 @@ static void print_hybrids(const struct exp_study_work *w, FILE *out)
         const double macs = exp_study_macs(rate);
         const struct exp_study_both r = exp_study_rate_of(&w->source[k / EXP_STUDY_N_RATES], macs);
 
-        if (r.base > 0)
+        if (rate->type == CONV_F32 && r.base > 0)
             fprintf(out, "| %s | %.0f | %s | %.0f %% | %.0f %% | %.2f |\n", w->source[k / EXP_STUDY_N_RATES].name, macs,
                     rate->what, r.base_packing_percent, r.sconv_packing_percent, r.speedup);
     }

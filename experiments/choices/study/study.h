@@ -473,6 +473,7 @@ struct exp_study_rate {
     const char *what;
     struct sim_issue issue; /* the three keys that decide the speed; the rest is the machine's */
     const char *ukr, *core;
+    enum conv_type type;
 };
 
 extern const struct exp_study_rate exp_study_rates[EXP_STUDY_N_RATES];

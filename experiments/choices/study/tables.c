@@ -431,7 +431,9 @@ static const struct rec_field micro_fields[] = {
     { { "ukr", "", "SConv's micro-kernel, whose tiles and accesses are replayed", "" }, AT(rate.ukr) },
     { { "core", "", "OpenBLAS's core for Base", "" }, AT(rate.core) },
     { { "layers", "", "of the sample", "" }, AT(n) },
-    { { "misses", "", "what loads do that miss L1: hit all the same, or wait for their latency", "" }, AT(misses) },
+    { { "misses", "",
+        "what loads do that miss L1: hit all the same, or wait for their latency; narrow: of bf16 or bytes", "" },
+      AT(misses) },
     BOTH("instructions at their issue rates, and misses", "the same, in the schedule that CSA chooses", "replay"),
 };
 
@@ -463,7 +465,7 @@ static void put_rates(struct exp_csv *csv, const void *of)
         const double macs = exp_study_macs(r);
         const struct rate_row row = { s->name, "", *r, macs, 0, exp_study_rate_of(s, macs) };
 
-        if (row.both.base > 0 && row.both.sconv > 0)
+        if (r->type == CONV_F32 && row.both.base > 0 && row.both.sconv > 0)
             rec_put(csv, &exp_study_rates_table, &row);
     }
 }
@@ -472,7 +474,7 @@ static void put_micro(struct exp_csv *csv, const void *of)
 {
     const struct exp_study_work *w = of;
 
-    static const char *const misses[EXP_STUDY_N_MISSES] = { "hit", "wait" };
+    static const char *const misses[][EXP_STUDY_N_MISSES] = { { "hit", "wait" }, { "hit_narrow", "wait_narrow" } };
 
     for (size_t i = 0; i < EXP_STUDY_N_RATES * EXP_STUDY_N_MISSES; i++) {
         const size_t k = i % EXP_STUDY_N_MISSES;
@@ -480,7 +482,8 @@ static void put_micro(struct exp_csv *csv, const void *of)
         const struct exp_study_micro *x = &w->micro[i / EXP_STUDY_N_MISSES];
 
         rec_put(csv, &exp_study_micro_table,
-                &(struct rate_row){ exp_study_varied, misses[k], *r, exp_study_macs(r), x->n, x->cycles[k] });
+                &(struct rate_row){ exp_study_varied, misses[r->type != CONV_F32][k], *r, exp_study_macs(r), x->n,
+                                    x->cycles[k] });
     }
 }
 

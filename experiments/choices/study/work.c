@@ -224,8 +224,12 @@ static int replay_variants(struct exp_study_work *w, struct exp_why *why)
 /* ---- faster micro-kernels ---- */
 
 const struct exp_study_rate exp_study_rates[EXP_STUDY_N_RATES] = {
-#define RATE(what_, rows, columns, per_cycle, ukr_, core_)                                                             \
-    { what_, { .mac_rows = rows, .mac_columns = columns, .mac_instructions_per_cycle = per_cycle }, ukr_, core_ },
+#define RATE(what_, rows, columns, per_cycle, ukr_, core_, type_)                                                      \
+    { what_,                                                                                                           \
+      { .mac_rows = rows, .mac_columns = columns, .mac_instructions_per_cycle = per_cycle },                           \
+      ukr_,                                                                                                            \
+      core_,                                                                                                           \
+      type_ },
 #include "experiments/choices/study/rates.def"
 #undef RATE
 };
@@ -233,7 +237,8 @@ const struct exp_study_rate exp_study_rates[EXP_STUDY_N_RATES] = {
 double exp_study_macs(const struct exp_study_rate *r)
 {
     assert(r->issue.mac_instructions_per_cycle > 0);
-    return r->issue.mac_rows * r->issue.mac_columns * r->issue.mac_instructions_per_cycle;
+    return r->issue.mac_rows * r->issue.mac_columns * r->issue.mac_instructions_per_cycle *
+           (double)conv_types[r->type].lane_channels;
 }
 
 static void finish(struct exp_study_both *c)
@@ -319,19 +324,21 @@ static void sum_up_rate(struct exp_study_micro *micro, const struct exp_experime
 static bool has_equal_replay(const struct exp_study_rate *a, const struct exp_study_rate *b)
 {
     return a->issue.mac_rows == b->issue.mac_rows && a->issue.mac_columns == b->issue.mac_columns &&
-           !strcmp(a->ukr, b->ukr) && !strcmp(a->core, b->core);
+           a->type == b->type && !strcmp(a->ukr, b->ukr) && !strcmp(a->core, b->core);
 }
 
 /* Replays record *n, sums up the records that the replay serves, and sets *n to the next record. */
-static int replay_rate(struct exp_study_work *w, size_t *n, const struct sim_machine *m, const struct exp_model *sample,
+static int replay_rate(struct exp_study_work *w, size_t *n, const struct sim_machine *m, struct exp_model *sample,
                        struct exp_why *why)
 {
     const struct exp_study_rate *first = &exp_study_rates[*n];
-    struct exp_setup setup = { .machine = caches_of(m) };
+    struct exp_setup setup = { .machine = caches_of(m), .type = first->type };
     struct exp_experiment e = { 0 };
     unsigned algos;
     int err = exp_algo_select("base,sconv", &algos, why);
 
+    for (size_t i = 0; i < sample->n_layers; i++)
+        sample->layer[i].problem.type = first->type; /* models have no sums too long for bytes */
     setup.machine.issue.mac_rows = first->issue.mac_rows;
     setup.machine.issue.mac_columns = first->issue.mac_columns;
     err = err ? err : exp_setup_init(&setup, first->ukr, first->core, why);
