@@ -253,7 +253,7 @@ static bool say_change(const struct exp_study_work *w, size_t from, size_t to, e
     return fast->speedup > slow->speedup && fast->base_packing_percent > slow->base_packing_percent;
 }
 
-/* The paper argues that packing and misses decide more, and SConv gains more, the faster the micro-kernel is. */
+/* The paper's argument: the faster the micro-kernel, the more packing and misses decide, and the more SConv gains. */
 static void say_argument(bool holds_hit, bool holds_wait, FILE *out)
 {
     fprintf(out,
