@@ -758,16 +758,42 @@ prefetchers() { # prefetchers FOLDER: what a run on zen3 left
     check "... in eight sums of algorithms and levels" [ "$(by_prefetcher "$1" | wc -l)" -eq 8 ]
 }
 
+# Element types: their words, an experiment of each, and machines that lack them.
+types() {
+    local type dir
+    refuses "TYPE: must be f32, bf16, u8s8, s8s8 or int8, not 'f16'" MODEL=vgg16 TYPE=f16
+    refuses "unknown micro-kernel 'avx1024' of type bf16; known: bf16_16x24__ref," MODEL=vgg16 TYPE=bf16 UKR=avx1024
+    refuses "TYPE=bf16: plans are found by timing (SCONV_TUNE, SCONV_WISDOM) for f32 alone" MODEL=vgg16 TYPE=bf16 SCONV_TUNE=measure
+    refuses "TYPE=u8s8: ADVICE=deep and ADVICE=judge plan f32 alone" MODEL=vgg16 TYPE=int8 ADVICE=deep
+    printf '%s\n' "name,in_c,in_h,in_w,out_c,k_h,k_w" "long,80000,1,1,4,1,1" >"$work/long.csv"
+    refuses "long.csv:2: layer 'long': sums of 80000 products of u8s8, up to 32640 each, may exceed 2^31 - 1" MODEL="$work/long.csv" TYPE=int8
+    for type in bf16 u8s8; do
+        dir=$work/$type/toy/three_$type
+        run "$type" TYPE=$type REPS=2 RULER=0 ALGO=base,sconv,sconv_tuned,sconv_openblas || return
+        check "$type: all but OpenBLAS's micro-kernel are timed and replayed" \
+            [ "$(columns "$dir/layers.csv" algo ukr measured_time_ns simulated_loads | awk -v t="$type" '$1 != "sconv_openblas" && $2 ~ "^" t && $3 > 0 && $4 > 0' | wc -l)" -eq 12 ]
+        check "$type: the reason for OpenBLAS's" [ "$(grep -c 'sconv_openblas,.*it computes f32 alone (TYPE=f32)' "$dir/layers.csv")" -eq 3 ]
+        check "$type: the verdict names type and GEMM" grep -q "Elements are $type. Base is im2col of $type and this project's own GEMM with SConv's micro-kernel $type" \
+            <(unwrapped "$dir/verdict.txt")
+        check "$type: the answer compares with our GEMM" grep -q 'im2col + our GEMM' <(unwrapped "$dir/verdict.txt")
+        check "$type: the page" grep -q "three_$type" "$dir/report.html"
+        run "$type-power10" TYPE=$type MACHINE=power10 TIMING=0 || return
+        check "$type: a machine without the type replays the portable kernel, and says so" \
+            grep -q "$type""_16x24__ref (portable: no other of this type is known for the machine)" <(unwrapped "$work/$type-power10/power10/three_$type/verdict.txt")
+    done
+    check "a lane of bytes has more channels: fewer loads" [ "$(sum_of simulated_loads "$work/u8s8/toy/three_u8s8/layers.csv")" -lt "$(sum_of simulated_loads "$work/bf16/toy/three_bf16/layers.csv")" ]
+}
+
 # run_part NAME: three parts run without figures, which would take most of the time
 run_part() {
     case $1 in
     owners | kills | outputs) with_fake gnuplot "sh -c 'exit 77'" "$1" ;;
-    options | variables | tables | documentation | elsewhere | several | places | figures | interruption | results | names | guests | observed | host | picks) "$1" ;;
+    options | variables | tables | documentation | elsewhere | several | places | figures | interruption | results | names | guests | observed | host | picks | types) "$1" ;;
     *) bad "there is no part '$1'" ;;
     esac
 }
 
-[ $# -gt 0 ] || set -- options variables tables documentation elsewhere several places owners figures interruption kills outputs results names guests observed host picks
+[ $# -gt 0 ] || set -- options variables tables documentation elsewhere several places owners figures interruption kills outputs results names guests observed host picks types
 for part; do
     run_part "$part"
 done
