@@ -22,8 +22,11 @@ static const double unit_part = 1.0 / 800, accesses_of_mac = 0.1, least_unit = 4
 /* The last level counts as sparse below this part of its lines from memory; a full level keeps this part at least. */
 enum { SPARSE = 2, LASTING = 3 };
 
-/* A piece of a long step reads new elements if the new bytes are this part of all bytes read. */
+/* A piece of a long step reads new elements if the new lines are this part of all lines read. */
 enum { NEW_PART = 8 };
+
+/* Strata of so few units that read new elements are drawn whole: their waits for memory differ by much. */
+enum { ALL_NEW = 8 };
 
 static const uint64_t piece_accesses = 1 << 16;           /* of a long step */
 static const double most_first = 0.5, most_second = 0.25; /* of the accesses, simulated in a run */
@@ -51,9 +54,7 @@ struct sampler {
     double simulated;              /* accesses, in all runs */
     struct exp_sample_lines lines; /* of skipped pieces */
     struct exp_forms forms;
-    struct range {
-        uint64_t first, end;     /* addresses; end 0: none */
-    } read[TAGS];                /* by pieces of long steps, listed until now */
+    uint8_t *read[TAGS];         /* [lines of the tensor], owned: read by a piece of a long step, listed until now */
     const struct exp_form *form; /* of the current step; NULL: emitted */
     uint64_t place[EXP_FORM_PARTS];
     /* The place in a run. */
@@ -63,7 +64,7 @@ struct sampler {
     const struct conv_step *step;
     bool may_split; /* the current step may have several pieces: a step other than packing and micro-kernels */
     bool goes_on;   /* the current step has had a piece */
-    uint64_t bytes_read, bytes_new; /* of the current piece of a long step, listed; new: read by no piece before */
+    uint64_t lines_read, lines_new; /* of the current piece of a long step, listed; new: read by no piece before */
     bool is_open;                   /* a piece has begun */
     bool is_away;                   /* the current step packs from memory */
     uint64_t in_piece;              /* accesses of the piece until now */
@@ -105,10 +106,14 @@ static bool takes_skipped(const struct sampler *x, size_t view)
 static void touch(void *sampler, const struct sim_run *lines)
 {
     const struct sampler *x = sampler;
+    const bool is_ahead = lines->kind == SIM_PREFETCH;
+    struct sim_run run = *lines;
 
+    run.kind = is_ahead ? SIM_LOAD : run.kind;
     for (size_t v = 0; v < x->s->n_views; v++) {
-        if (takes_tag(x, v, lines->tag) && !takes_skipped(x, v))
-            sim_hierarchy_touch(x->s->view[v].h, lines);
+        if (takes_tag(x, v, run.tag) && !takes_skipped(x, v) &&
+            (!is_ahead || x->s->view[v].machine->has_software_prefetch))
+            sim_hierarchy_touch(x->s->view[v].h, &run);
     }
 }
 
@@ -219,7 +224,7 @@ static void begin_piece(struct sampler *x)
     const struct exp_piece *p;
 
     x->is_open = true;
-    x->bytes_read = x->bytes_new = 0;
+    x->lines_read = x->lines_new = 0;
     x->in_piece = 0;
     if (x->is_listing)
         return;
@@ -247,7 +252,7 @@ static void end_piece(struct sampler *x)
     exp_sample_lines_end(&x->lines);
     if (x->is_listing) {
         exp_pieces_add(&x->pieces, x->r->plan, x->step, x->in_piece, x->goes_on,
-                       x->bytes_new * NEW_PART > x->bytes_read);
+                       x->lines_new * NEW_PART > x->lines_read);
         exp_forms_list(&x->forms, x->form, x->place);
         x->goes_on = true;
         return;
@@ -264,23 +269,37 @@ static void end_piece(struct sampler *x)
     x->at++;
 }
 
-/* Notes what a burst of a long step reads. Rows in order leave one range of each tensor. */
+/* Notes that a line of a tensor is read. Returns whether the line is read for the first time. */
+static bool note_line(struct sampler *x, unsigned tag, uint64_t line)
+{
+    const uint64_t first = x->replay.bind.addr[tag] >> x->lines.line_shift;
+    const uint64_t n = (x->r->plan->layout.bytes[tag] >> x->lines.line_shift) + 2;
+    bool is_new;
+
+    if (line < first || line - first >= n)
+        return false;
+    if (!x->read[tag])
+        x->read[tag] = exp_new(n, sizeof *x->read[tag]);
+    is_new = !x->read[tag][line - first];
+    x->read[tag][line - first] = 1;
+    return is_new;
+}
+
+/* Notes what a burst of a long step reads. */
 static void note_read(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
     for (size_t i = 0; i < n_runs; i++) {
-        const struct sim_lattice at = sim_lattice_of(&run[i], n_times, 0);
-        const uint64_t end = at.addr + (at.n_inner - 1) * at.inner + (at.n_outer - 1) * at.outer + at.bytes;
-        struct range *r = &x->read[run[i].tag % TAGS];
+        const struct sim_lattice at = sim_lattice_of(&run[i], n_times, x->lines.line_shift);
 
-        if (run[i].kind != SIM_LOAD || !run[i].count || !n_times)
+        if (run[i].kind != SIM_LOAD || !run[i].count || run[i].tag >= CONV_N_TENSORS)
             continue;
-        if (!r->end)
-            r->first = r->end = at.addr;
-        x->bytes_read += run[i].count * n_times * run[i].access_bytes;
-        x->bytes_new += at.addr < r->first ? r->first - at.addr : 0;
-        x->bytes_new += end > r->end ? end - r->end : 0;
-        r->first = at.addr < r->first ? at.addr : r->first;
-        r->end = end > r->end ? end : r->end;
+        for (uint64_t k = 0; k < at.n_inner * at.n_outer; k++) {
+            const struct sim_lines lines = sim_lattice_lines(&at, k, x->lines.line_shift);
+
+            x->lines_read += lines.n;
+            for (uint64_t l = 0; l < lines.n; l++)
+                x->lines_new += note_line(x, run[i].tag, lines.first + l);
+        }
     }
 }
 
@@ -524,7 +543,11 @@ static void first_wishes(const struct sampler *x, size_t *wanted)
         const double share = (double)p->stratum[i].accesses / (double)p->accesses;
         const size_t n = (size_t)(units[p->stratum[i].packs] * share + 1);
 
-        wanted[i] = x->s->draws_all ? p->stratum[i].n_units : n >= LEAST_UNITS ? n : n > 1 ? LEAST_UNITS : FEWEST_UNITS;
+        wanted[i] = x->s->draws_all || (p->stratum[i].reads_new && p->stratum[i].n_units <= ALL_NEW)
+                        ? p->stratum[i].n_units
+                    : n >= LEAST_UNITS ? n
+                    : n > 1            ? LEAST_UNITS
+                                       : FEWEST_UNITS;
     }
 }
 
@@ -638,6 +661,8 @@ int exp_sample_plan(const struct exp_replay_plan *r, struct exp_sample *s, uint6
     exp_sample_drawn_release(&x->drawn);
     exp_sample_lines_release(&x->lines);
     exp_forms_release(&x->forms);
+    for (size_t t = 0; t < TAGS; t++)
+        free(x->read[t]);
     free(x->pending);
     free(x);
     return err;

@@ -128,7 +128,7 @@ static double next_random(struct exp_pieces *p)
 }
 
 /* Adds a unit to the stratum of its set of classes. */
-static void add_unit(struct exp_pieces *p, size_t unit, uint64_t hash, uint64_t accesses, bool packs)
+static void add_unit(struct exp_pieces *p, size_t unit, uint64_t hash, uint64_t accesses, bool packs, bool reads_new)
 {
     size_t i = 0;
 
@@ -140,13 +140,14 @@ static void add_unit(struct exp_pieces *p, size_t unit, uint64_t hash, uint64_t 
     p->stratum[i].n_units++;
     p->stratum[i].accesses += accesses;
     p->stratum[i].packs |= packs;
+    p->stratum[i].reads_new |= reads_new;
 }
 
 static void make_strata(struct exp_pieces *p)
 {
     uint32_t *last = exp_new(p->n_classes, sizeof *last); /* unit + 1 */
     uint64_t hash = 0, accesses = 0;
-    bool packs = false;
+    bool packs = false, reads_new = false;
 
     p->stratum_of = exp_new(p->n_units, sizeof *p->stratum_of);
     for (size_t i = 0; i < p->n; i++) {
@@ -156,10 +157,11 @@ static void make_strata(struct exp_pieces *p)
         last[x->class] = x->unit + 1;
         accesses += x->accesses;
         packs |= p->class[x->class].kind != CONV_STEP_UKR && !exp_piece_is_long(&p->class[x->class]);
+        reads_new |= p->class[x->class].reads_new;
         if (i + 1 == p->n || p->piece[i + 1].unit != x->unit) {
-            add_unit(p, x->unit, hash, accesses, packs);
+            add_unit(p, x->unit, hash, accesses, packs, reads_new);
             hash = accesses = 0;
-            packs = false;
+            packs = reads_new = false;
         }
     }
     free(last);

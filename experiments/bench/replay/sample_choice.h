@@ -41,7 +41,8 @@ struct exp_stratum {
     uint64_t hash; /* of the set */
     size_t n_units, n_drawn;
     uint64_t accesses;
-    bool packs; /* a unit has packing steps */
+    bool packs;     /* a unit has packing steps */
+    bool reads_new; /* a unit has a piece that reads new elements: see struct exp_piece_class */
 };
 
 struct exp_pieces {

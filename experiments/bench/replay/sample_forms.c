@@ -374,7 +374,7 @@ static void touch(struct exp_sample_lines *l, struct cursor *c, uint64_t n)
             .stride_bytes = (int64_t)1 << l->line_shift,
             .count = some,
             .access_bytes = 1,
-            .kind = b->kind == SIM_STORE ? SIM_STORE : SIM_LOAD,
+            .kind = b->kind,
             .tag = b->tag,
             .phase = b->phase,
         };
