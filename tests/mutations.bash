@@ -364,6 +364,7 @@ mutant "estimates are not scaled" experiments/bench/replay/sample_estimate.c 's/
 mutant "skipped parts leave no footprint" experiments/bench/replay/sample.c 's/^        skip\(x, run, n_runs, n_times\);/        ;/m' exp_sample
 mutant "skipped packing leaves footprints alone" experiments/bench/replay/sample.c 's/is_away = reads_ahead\(x, &run\[i\], n_times\);/is_away = false;/' exp_sample
 mutant "forms forget filters prefetched for later steps" experiments/bench/replay/sample_forms.c 's/^        record_filters_ahead\(.*$//m' exp_sample
+mutant "caches alone get lines of prefetch instructions" experiments/bench/replay/sample.c 's/\(!is_ahead \|\| x->s->view\[v\]\.machine->has_software_prefetch\)/true/' exp_sample
 mutant "pieces that read new elements are as other pieces" experiments/bench/replay/sample.c 's/NEW_PART = 8/NEW_PART = 0/' exp_sample
 mutant "a line behind a box is in a cache" sim/full/engine_full_touch_tmpl.h 's/ \|\| is_in_memory\(e, \(first \+ lines->count\) & mask\)//' exp_sample
 mutant "a unit is drawn twice" experiments/bench/replay/sample_choice.c 's/p->used\[u\] \|= p->drawn\[u\];//' exp_sample

@@ -640,6 +640,40 @@ static void test_waits(void)
     }
 }
 
+/* Caches alone do not heed prefetch instructions: a skipped step's prefetched filters come with their first use. */
+static void test_alone(void)
+{
+    struct bench b;
+    struct run r = { 0 };
+    struct sim_hierarchy *alone = NULL;
+    struct exp_replay_plan plan;
+    struct sim_cell was, is;
+
+    if (!open_bench(&b, "stage3_block0_conv1", "sconv_tuned"))
+        return;
+    if (!start(&r, &b) || sim_hierarchy_new(&alone, &b.setup.alone)) {
+        CU_FAIL("no simulation");
+        return;
+    }
+    plan = plan_of(&b, 0, &r);
+    r.sample = (struct exp_sample){ .how = &usual, .n_views = 2 };
+    r.sample.view[0] =
+        (struct exp_sample_view){ .h = r.h, .machine = &b.setup.machine, .has_stack = true, .clock = &r.clock };
+    r.sample.view[1] = (struct exp_sample_view){ .h = alone, .machine = &b.setup.alone };
+    CU_ASSERT(!exp_sample_plan(&plan, &r.sample, &r.mac_instructions));
+    is = sim_stats_total(&r.sample.view[1].stats);
+    sim_hierarchy_clear(alone);
+    plan.stack = NULL;
+    plan.n_clocks = 0;
+    CU_ASSERT(!exp_replay_plan(&plan, sim_hierarchy_sink(alone), &r.mac_instructions));
+    was = sim_stats_total(sim_hierarchy_stats(alone));
+    test_check(fabs((double)is.level[1].load_misses / (double)was.level[1].load_misses - 1) < 0.02,
+               "%" PRIu64 " load misses of L2 are not %" PRIu64, is.level[1].load_misses, was.level[1].load_misses);
+    sim_hierarchy_free(alone);
+    sim_hierarchy_free(r.h);
+    close_bench(&b);
+}
+
 /* A stream is left to the exact replay if a sample would be the larger part of the stream. */
 static void test_short(void)
 {
@@ -739,6 +773,7 @@ static const struct test_case cases[] = {
     { "a sample of everything is the exact replay", test_whole },
     { "samples have all accesses, and counts near the exact counts", test_samples },
     { "rare waits for memory are found", test_waits },
+    { "caches alone do not heed prefetch instructions", test_alone },
     { "short streams are not sampled", test_short },
     { "every class of steps is drawn, and no unit twice", test_choice },
     { "SAMPLE takes auto, exact and targets", test_option },
