@@ -55,7 +55,7 @@ struct exp_jury_case {
     const struct exp_algo *algo;
     const char *why_untimed, *why_unsimulated; /* NULL: known */
     double ns;                                 /* exp_times.low_mean */
-    double ghz;                                /* the core's clock beside the fastest runs; 0: not known */
+    double ghz;                                /* the core's clock beside the times; 0: not known */
     struct exp_ratio speedup;                  /* over Base */
     uint64_t n_rounds;
     double cycles; /* simulated */

@@ -71,7 +71,7 @@ static int read_rows(struct exp_jury_times *t, const char *path, struct exp_why 
     return err;
 }
 
-/* Sorts the rows, each of a layer and algorithm of its own. */
+/* Sorts the rows; no two rows have the layer and the algorithm in common. */
 static int sort_rows(struct exp_jury_times *t, const char *path, struct exp_why *why)
 {
     const struct exp_jury_row *row = t->rows.row;

@@ -407,7 +407,7 @@ static const struct rec_field fields[] = {
     { { "speedup", "", "how many times as fast as Base", "clock" }, REC_VALUE(ROW, speedup) },
     { { "speedup_low", "", "95 % interval", "clock" }, REC_VALUE(ROW, low) },
     { { "speedup_high", "", "95 % interval", "clock" }, REC_VALUE(ROW, high) },
-    { { "ghz", "GHz", "the core's clock beside the fastest runs", "clock" }, REC_VALUE(ROW, ghz) },
+    { { "ghz", "GHz", "the core's clock while it was timed", "clock" }, REC_VALUE(ROW, ghz) },
     { { "cycles_taken", "cycles", "time at that clock, on the simulated machine", "clock" },
       REC_VALUE(ROW, cycles_taken) },
     { { "simulated_cycles", "cycles", "by the simulated core's clock", "replay" }, REC_VALUE(ROW, simulated_cycles) },

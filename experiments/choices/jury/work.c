@@ -268,21 +268,41 @@ void exp_jury_announce(const struct exp_jury *j, double seconds[EXP_N_WORKS])
 /* ---- times ---- */
 
 /*
- * Puts the samples of a layer's cases, and the core's clock beside each case: by the ruler; ghz: the clock of the whole
- * run, where no ruler ran. A case without samples does not run here.
+ * Returns the core's clock while layers were timed: the median of the ruler's readings, or `else_ghz` without a ruler. A
+ * single reading wanders by a tenth beside other programs, more than the clock.
  */
+static double clock_ghz(const struct exp_experiment *e, double else_ghz)
+{
+    size_t n = 0, most = 0;
+    double *ghz, median;
+
+    for (size_t i = 0; i < e->n_cases; i++)
+        most += e->cases[i].measured.n_samples;
+    ghz = exp_new(most + 1, sizeof *ghz);
+    for (size_t i = 0; i < e->n_cases; i++) {
+        const struct exp_measured *k = &e->cases[i].measured;
+
+        for (size_t m = 0; m < k->n_samples && k->mark; m++) {
+            if (k->mark[m].ghz > 0)
+                ghz[n++] = k->mark[m].ghz;
+        }
+    }
+    median = exp_spread_of(ghz, n).median;
+    free(ghz);
+    return n ? median : else_ghz;
+}
+
+/* Puts the samples of a layer's cases; a case without samples does not run here. */
 static void put_times(struct exp_result *result, const struct exp_experiment *e, size_t layer, double ghz)
 {
+    exp_result_put(result, "mhz", (uint64_t)llround(1e3 * ghz));
     for (size_t a = 0; a < e->n_algos; a++) {
-        const struct exp_case *c = &e->cases[layer * e->n_algos + a];
-        const struct exp_measured *k = &c->measured;
-        const double beside = exp_case_ghz(c);
-        char name[64];
+        const struct exp_measured *k = &e->cases[layer * e->n_algos + a].measured;
 
-        exp_say(name, sizeof name, "%s mhz", c->algo->name);
-        exp_result_put(result, name, (uint64_t)llround(1e3 * (beside > 0 ? beside : ghz)));
         for (size_t i = 0; i < k->n_samples && !k->why; i++) {
-            exp_say(name, sizeof name, "%s %zu", c->algo->name, i);
+            char name[64];
+
+            exp_say(name, sizeof name, "%s %zu", e->cases[layer * e->n_algos + a].algo->name, i);
             exp_result_put(result, name, k->sample_ns[i]);
         }
     }
@@ -306,17 +326,14 @@ static void take_times(void *ctx, size_t task, const struct exp_result *r)
     const struct exp_jury *j = ctx;
     struct exp_jury_layer *l = &j->layer[j->order[task]];
     size_t n_base, n;
-    uint64_t *base = samples_of(r, l->by->algo, &n_base);
+    uint64_t *base = samples_of(r, l->by->algo, &n_base), mhz = 0;
 
+    exp_result_get(r, "mhz", &mhz);
     for (size_t a = 0; a < j->n_algos; a++) {
         struct exp_jury_case *c = &l->by[a];
         uint64_t *own = samples_of(r, c->algo, &n);
         const struct exp_pair pair = { base, own, n < n_base ? n : n_base };
-        char name[64];
-        uint64_t mhz = 0;
 
-        exp_say(name, sizeof name, "%s mhz", c->algo->name);
-        exp_result_get(r, name, &mhz);
         c->ghz = 1e-3 * (double)mhz;
         c->why_untimed = n ? NULL : "it does not run on this computer";
         c->n_rounds = n;
@@ -350,7 +367,7 @@ static int time_chunk(void *ctx, size_t chunk, const struct exp_pool *pool, stru
     if (!err && *info->why_disturbed)
         err = exp_fail(why, -EAGAIN, "%s", info->why_disturbed);
     for (size_t i = 0; i < n && !err; i++)
-        put_times(&result[i], &x.e, i, info->ran_at_ghz);
+        put_times(&result[i], &x.e, i, clock_ghz(&x.e, info->ran_at_ghz));
     close_part(&x);
     free(info);
     return err;
