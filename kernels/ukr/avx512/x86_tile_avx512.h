@@ -62,15 +62,22 @@ static inline __attribute__((always_inline)) void store_tile(float *out, size_t 
 struct tile_call {
     size_t last, k;
     size_t ld_in, in_step, ld_out; /* elements */
-    bool is_packed;
 };
+
+/* A masked load takes a slot of the multiply-adders, too: whole vectors, and panels, are loaded without a mask. */
+static inline __attribute__((always_inline)) __m512 load_last(const float *at, const bool is_whole, size_t last)
+{
+    if (is_whole)
+        return _mm512_loadu_ps(at);
+    LOG_READ(at, last * sizeof(float));
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << last) - 1), at);
+}
 
 static inline __attribute__((always_inline)) void one_tile(const struct conv_ukr_args *a, const struct tile_call *c,
                                                            const float *in, const float *filter, float *out,
-                                                           const size_t n_v, const size_t n_f)
+                                                           const size_t n_v, const size_t n_f, const bool is_whole)
 {
     size_t last = c->last, k = c->k, ld_in = c->ld_in, in_step = c->in_step;
-    __mmask16 read = (__mmask16)(c->is_packed ? 0xffff : (1u << last) - 1);
     struct ukr_asks asks = ukr_asks_of(a);
     __m512 acc[TILE_ACCUMULATORS], windows[3];
 
@@ -82,9 +89,7 @@ static inline __attribute__((always_inline)) void one_tile(const struct conv_ukr
         for (size_t v = 0; v < n_v; v++) {
             const float *at = in + v * in_step;
 
-            windows[v] = v + 1 < n_v ? _mm512_loadu_ps(at) : _mm512_maskz_loadu_ps(read, at);
-            if (v + 1 == n_v)
-                LOG_READ(at, (c->is_packed ? TILE_VECTOR : last) * sizeof(float));
+            windows[v] = v + 1 < n_v ? _mm512_loadu_ps(at) : load_last(at, is_whole, last);
             IN_REGISTER(windows[v]);
         }
 #pragma GCC unroll 24
@@ -111,6 +116,23 @@ static inline __attribute__((always_inline)) void one_tile(const struct conv_ukr
         store_tile(out, c->ld_out, acc, n_v, n_f, false, TILE_VECTOR);
 }
 
+static inline __attribute__((always_inline)) void tiles(const struct conv_ukr_args *a, const struct tile_call *c,
+                                                        const size_t n_v, const size_t n_f, const bool is_whole)
+{
+    uint64_t in = a->in, filter = a->filter, out = a->out;
+
+    for (size_t left = max_size(a->n_tiles, 1);;) {
+        one_tile(a, c, conv_in_ptr(in), conv_in_ptr(filter), conv_out_ptr(out), n_v, n_f, is_whole);
+        if (!--left)
+            return;
+        in += (uint64_t)a->in_tile;
+        filter += (uint64_t)a->filter_tile;
+        out += (uint64_t)a->out_tile;
+        if (a->ahead)
+            conv_ahead_next_tile(a->ahead);
+    }
+}
+
 static inline __attribute__((always_inline)) void tile(const struct conv_ukr_args *a, const size_t n_v,
                                                        const size_t n_f)
 {
@@ -120,20 +142,12 @@ static inline __attribute__((always_inline)) void tile(const struct conv_ukr_arg
         .ld_in = a->ld_in ? a->ld_in : TILE_VECTOR,
         .in_step = conv_ukr_in_step(a, TILE_VECTOR),
         .ld_out = a->ld_out,
-        .is_packed = !a->ld_in,
     };
-    uint64_t in = a->in, filter = a->filter, out = a->out;
 
-    for (size_t left = max_size(a->n_tiles, 1);;) {
-        one_tile(a, &c, conv_in_ptr(in), conv_in_ptr(filter), conv_out_ptr(out), n_v, n_f);
-        if (!--left)
-            return;
-        in += (uint64_t)a->in_tile;
-        filter += (uint64_t)a->filter_tile;
-        out += (uint64_t)a->out_tile;
-        if (a->ahead)
-            conv_ahead_next_tile(a->ahead);
-    }
+    if (!a->ld_in || c.last == TILE_VECTOR)
+        tiles(a, &c, n_v, n_f, true);
+    else
+        tiles(a, &c, n_v, n_f, false);
 }
 
 #define INSTANCE(n_v, n_f)                                                                                             \
