@@ -371,3 +371,11 @@ mutant "a unit is drawn twice" experiments/bench/replay/sample_choice.c 's/p->us
 mutant "footprints of equal bursts lie at one place" experiments/bench/replay/sample_lines.c 's/^        at\.addr \+= base.*$//m' exp_sample
 mutant "touched stores leave lines clean" sim/full/engine_full_touch_tmpl.h 's/^        if \(is_store\)/        if (is_store \&\& !line)/m' exp_sample
 mutant "forms forget where outputs begin in a line" experiments/bench/replay/sample_forms.c 's/k->args\.out = a\.out & within;/k->args.out = 0;/' exp_sample
+mutant "tiles of masked rows read all windows" kernels/ukr/avx512/x86_tile_avx512.h 's/if \(!a->ld_in \|\| c\.last == TILE_VECTOR\)/if (a)/' kernels
+mutant "no overlapping windows are packed for wide tiles" kernels/plan/tune.c 's/return !windows_overlap\(p\) \|\| \(conv_group_filters\(p\) >= /return !windows_overlap(p) || (!conv_group_filters(p) \&\& 1 >= /' tune
+mutant "wide tiles pack for one filter less" kernels/plan/tune.c 's/conv_group_filters\(p\) >= MANY_FILTER_TILES \* wide->n_f/conv_group_filters(p) + 1 >= MANY_FILTER_TILES * wide->n_f/' tune
+mutant "wide tiles pack whatever their edges" kernels/plan/tune.c 's/conv_ukr_slots\(wide, p\) \* 32 <= /conv_ukr_slots(wide, p) <= /' tune
+mutant "rows stream for any number of filters" kernels/plan/tune.c 's/conv_group_filters\(p\) <= MANY_FILTER_TILES \* u->n_f/conv_group_filters(p) > 0/' tune
+mutant "rows stream that L2 does not hold" kernels/plan/tune.c 's/\(double\)conv_windows\(p\) <= caches->l2_bytes \/ 2/(double)conv_windows(p) < caches->l2_bytes/' tune
+mutant "rows stream beside filters that L1 does not hold" kernels/plan/tune.c 's/\(double\)u->n_f <= caches->l1_bytes \/ 2/(double)u->n_f <= caches->l1_bytes/' tune
+mutant "windows never go one by one" kernels/plan/tune.c 's/\(loads_less && conv_is_pointwise\(p\)\)/(loads_less \&\& !conv_is_pointwise(p))/' tune

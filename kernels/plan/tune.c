@@ -80,7 +80,7 @@ static bool windows_overlap(const struct conv_problem *p)
 static const struct conv_ukr *choose_wider(const struct conv_problem *p, const struct conv_ukr *chosen,
                                            const struct csa_caches *caches)
 {
-    if (!waits_for_loads(chosen, caches) || windows_overlap(p))
+    if (!waits_for_loads(chosen, caches))
         return NULL;
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         const struct conv_ukr *u = conv_ukr_at(i);
@@ -169,23 +169,39 @@ static bool walking_may_win(const struct conv_problem *p, const struct conv_ukr 
            conv_ukr_fmas(walker, p) * (steps + transpose_steps(walker)) * 16 <= conv_ukr_fmas(packed, p) * steps * 17;
 }
 
-static const struct conv_ukr *choose_walker(const struct conv_problem *p, const struct conv_ukr *packed)
+static const struct conv_ukr *choose_walker(const struct conv_problem *p, const struct conv_ukr *packed,
+                                            const struct csa_caches *caches)
 {
     for (size_t i = 0; i < conv_ukr_count(); i++) {
         const struct conv_ukr *u = conv_ukr_at(i);
+        const bool loads_less = waits_for_loads(packed, caches) && !waits_for_loads(u, caches);
 
-        if (u->isa == packed->isa && conv_plan_can_walk(p, u) && packing_may_lose(p, u, packed) &&
-            walking_may_win(p, u, packed))
+        if (u->isa == packed->isa && conv_plan_can_walk(p, u) &&
+            (packing_may_lose(p, u, packed) || (loads_less && conv_is_pointwise(p))) && walking_may_win(p, u, packed))
             return u;
     }
     return packed;
 }
 
+/* Tiles of filters that pay for packing windows of several taps, or for keeping windows in L1: timed on two ports. */
+enum { MANY_FILTER_TILES = 16 };
+
+/*
+ * Tells whether a wide tile is faster than walking: always, but for overlapping windows, which are packed. Packing pays
+ * where many tiles of filters read the panels, and the edges of wide tiles take no thirty-second more slots.
+ */
+static bool wide_pays(const struct conv_problem *p, const struct conv_ukr *wide, const struct conv_ukr *walker)
+{
+    return !windows_overlap(p) || (conv_group_filters(p) >= MANY_FILTER_TILES * wide->n_f &&
+                                   conv_ukr_slots(wide, p) * 32 <= conv_ukr_slots(walker, p) * 33);
+}
+
 static const struct conv_ukr *choose(const struct conv_problem *p, enum cpu_isa isa, const struct csa_caches *caches)
 {
     const struct conv_ukr *packed = choose_ukr(p, isa), *wider = choose_wider(p, packed, caches);
+    const struct conv_ukr *walker = choose_walker(p, packed, caches);
 
-    return wider ? wider : choose_walker(p, packed);
+    return wider && wide_pays(p, wider, walker) ? wider : walker;
 }
 
 /* If planes are a multiple of a page apart, a window's elements of all channels share a few sets. */
@@ -224,6 +240,26 @@ static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *
     return !planes_collide(p) && rows_fill_lines(u, caches) && !packs_rows(p, u, caches);
 }
 
+static bool is_wide(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches)
+{
+    return u->win_panel && !windows_overlap(p) && is_read_often(p, u, caches);
+}
+
+/*
+ * Tells whether rows in place stream from L2 for a wide tile, where loads bind the narrow tile: few tiles of filters read
+ * the rows, half of L2 holds all rows of a group, and half of L1 a tile's filters of all channels. Then a pass over the
+ * outputs is enough.
+ */
+static bool streams_from_l2(const struct conv_problem *p, const struct conv_ukr *u, const struct csa_caches *caches)
+{
+    const double channel = (double)(conv_group_channels(p) * sizeof(float));
+
+    return is_wide(p, u, caches) && conv_is_pointwise(p) && waits_for_loads(conv_ukr_of(u->isa), caches) &&
+           conv_group_filters(p) <= MANY_FILTER_TILES * u->n_f &&
+           channel * (double)conv_windows(p) <= caches->l2_bytes / 2 &&
+           channel * (double)u->n_f <= caches->l1_bytes / 2;
+}
+
 /*
  * Decides how deep tiles may be. Windows that are read again have to stay in L1: windows that a call reads for each
  * panel of the tile's filters; and windows in place of wide tiles, whose filters are several panels, for each tile of
@@ -232,9 +268,9 @@ static bool reads_in_place(const struct conv_problem *p, const struct conv_ukr *
 static struct csa_tiling analyse(const struct conv_problem *p, const struct conv_ukr *u,
                                  const struct csa_caches *caches, bool in_place, enum csa_schedule schedule)
 {
-    bool is_wide = u->win_panel && !windows_overlap(p) && is_read_often(p, u, caches);
+    bool rereads = is_wide(p, u, caches) && !streams_from_l2(p, u, caches);
 
-    if (is_wide || (in_place && has_panels(u)))
+    if (rereads || (in_place && has_panels(u)))
         return csa_analyse_in_l1(p, caches, u->n_win, u->n_f, schedule);
     if (has_panels(u) && windows_overlap(p))
         return csa_analyse_panels(p, caches, u->n_win, u->n_f, u->f_panel, schedule);
@@ -335,6 +371,8 @@ static struct decision decide(const struct conv_problem *p, const struct conv_uk
         tiling[i] = analyse(p, u, caches, in_place, (enum csa_schedule)i);
     if (one && streams_by_panels(p, u, caches, &tiling[CSA_WS], in_place))
         return (struct decision){ one, csa_analyse(p, caches, one->n_win, one->n_f, CSA_WS) };
+    if (streams_from_l2(p, u, caches))
+        return (struct decision){ u, tiling[CSA_WS] };
     if (!keeps_windows(p, u, caches, &tiling[CSA_IS], in_place))
         return (struct decision){ u, tiling[csa_choose(tiling)] };
     return one ? (struct decision){ one, analyse_one_panel(p, one, caches) } : (struct decision){ u, tiling[CSA_IS] };

@@ -8,8 +8,10 @@
  *                  filters are so few that loads bind
  *
  *                  Where the machine issues two multiply-adds a cycle and no more loads, tiles with more
- *                  loads than multiply-adds wait: 1x1 layers take a wider tile, input stationary, where two tiles of
- *                  filters read its windows, and the tile has a step for each line of its outputs
+ *                  loads than multiply-adds wait: layers take a wider tile where two tiles of filters read its
+ *                  windows, and the tile has a step for each line of its outputs. Overlapping windows are packed for
+ *                  the wider tile if 16 tiles of filters read them, and edges take no thirty-second more slots. 1x1
+ *                  layers whose edges do not suit the wider tile take windows one by one
  *
  *                  Windows that overlap are not packed, but read where they are by a micro-kernel that takes a
  *                  window's elements one by one (conv_ukr.walk), and skips taps on padding. Windows that do not
@@ -29,7 +31,8 @@
  *   tiles          deep channels (csa_analyse_deep, csa_analyse_in_place, csa_analyse_in_l1), then K2, K3 and the
  *                  schedule by the paper's equations. In L1: where windows in place are read again, for each panel of a
  *                  tile's filters (AVX2; also packed windows of several taps, csa_analyse_panels), or by a wide tile
- *                  for each tile of filters. Input stationary, whatever the equations say: AVX2's packed windows, unless
+ *                  for each tile of filters. Where loads bind, rows in place that L2 holds stream for a wide tile and
+ *                  at most 16 tiles of filters, weight stationary. Input stationary, whatever the equations say: AVX2's packed windows, unless
  *                  sums are short; in place, if there are many windows and few tiles of filters, and the windows lie in
  *                  more pages than the first TLB holds; a call then takes one panel of filters (f_panel), and overlapping
  *                  windows may take twice L1 (csa_analyse_twice). One panel a call, too: streaming windows in

@@ -141,8 +141,8 @@ static const char *chosen_for(const struct conv_problem *p, double macs, double 
 static void wider_tiles_where_loads_bind(void)
 {
     struct conv_problem deep = layer(64, 56, 256, 1, 0), shallow = layer(31, 56, 64, 1, 0),
-                        small = layer(512, 7, 512, 1, 0), few = layer(256, 56, 15, 1, 0),
-                        reduction = layer(512, 28, 128, 1, 0), strided = layer(512, 56, 128, 1, 0);
+                        few = layer(256, 56, 15, 1, 0), reduction = layer(512, 28, 128, 1, 0),
+                        strided = layer(512, 56, 128, 1, 0);
     struct csa_tiling t;
 
     strided.stride_h = strided.stride_w = 2;
@@ -156,12 +156,83 @@ static void wider_tiles_where_loads_bind(void)
     CU_ASSERT(t.n_c == 128);
     CU_ASSERT_STRING_EQUAL(chosen_for(&strided, 1, 1, &t), "f32_14x32__avx512");
     CU_ASSERT_STRING_EQUAL(chosen_for(&shallow, 2, 2, &t), "f32_16x24__avx512");
-    CU_ASSERT_STRING_EQUAL(chosen_for(&small, 2, 2, &t), "f32_16x24_few__avx512");
     CU_ASSERT_STRING_EQUAL(chosen_for(&few, 2, 2, &t), "f32_16x24__avx512");
     CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 2, 3, &t), "f32_16x24__avx512");
     CU_ASSERT(t.schedule == CSA_WS);
     CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 1, 1, &t), "f32_16x24__avx512");
     CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 0, 0, &t), "f32_16x24__avx512");
+}
+
+/*
+ * 7x7 outputs are a tile of 48 windows and one window: 24 + 9 slots of 48x8 for 8 filters. 16x24_few makes 25 loads for
+ * most of 24 multiply-adds, 14x32 makes 16 for 28. Sums of 14x32 take 4 steps more, to transpose, and 1568 multiply-adds
+ * a step beside 1579: from 58 channels on, the steps are less than a sixteenth more.
+ */
+static void windows_one_by_one_where_loads_bind(void)
+{
+    struct conv_problem deep = layer(512, 7, 512, 1, 0), enough = layer(58, 7, 512, 1, 0),
+                        few = layer(57, 7, 512, 1, 0);
+    struct csa_tiling t;
+
+    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 2, 2, &t), "f32_14x32__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&enough, 2, 2, &t), "f32_14x32__avx512");
+    CU_ASSERT_STRING_NOT_EQUAL(chosen_for(&few, 2, 2, &t), "f32_14x32__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 2, 3, &t), "f32_16x24_few__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&deep, 1, 1, &t), "f32_16x24_few__avx512");
+}
+
+/*
+ * 56x56 outputs are 65 tiles of 48 windows and one of 16, or 224 tiles of 14: 65 * 24 + 9 slots for 8 filters, 224 * 28
+ * for 32. 128 filters are 16 tiles. 14x14 outputs are 4 tiles of 48 and one of 4, over a thirty-second more slots.
+ */
+static void overlapping_windows_are_packed_for_many_filters(void)
+{
+    struct conv_problem many = layer(64, 56, 128, 3, 1), fewer = layer(64, 56, 127, 3, 1),
+                        small = layer(64, 14, 128, 3, 1);
+    struct csa_tiling t;
+
+    CU_ASSERT_STRING_EQUAL(chosen_for(&many, 2, 2, &t), "f32_48x8__avx512");
+    CU_ASSERT(t.schedule == CSA_IS);
+    CU_ASSERT_STRING_EQUAL(chosen_for(&fewer, 2, 2, &t), "f32_14x32__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&small, 2, 2, &t), "f32_14x32__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&many, 2, 3, &t), "f32_14x32__avx512");
+    CU_ASSERT_STRING_EQUAL(chosen_for(&many, 1, 1, &t), "f32_14x32__avx512");
+}
+
+/* The schedule of 48x8 with given caches, for a core whose loads bind 16x24. */
+static enum csa_schedule schedule_in(const struct conv_problem *p, double l1_bytes, double l2_bytes, size_t *n_c)
+{
+    struct csa_caches core = caches;
+    struct conv_plan plan;
+
+    core.macs_per_cycle = core.loads_per_cycle = 2;
+    core.l1_bytes = l1_bytes;
+    core.l2_bytes = l2_bytes;
+    CU_ASSERT(conv_plan_tuned(&plan, p, &core, &(struct conv_tune_options){ .ukr = conv_ukr_of(CPU_ISA_AVX512) }) == 0);
+    CU_ASSERT_STRING_EQUAL(conv_plan_kernel_name(&plan), "f32_48x8__avx512");
+    *n_c = plan.sconv.tiling.n_c;
+    return plan.sconv.tiling.schedule;
+}
+
+/*
+ * Rows in place stream, in one pass, where half of L2 holds them, half of L1 holds 8 filters of all channels, and 16
+ * tiles of filters read the rows: 64 * 56 * 56 * 4 bytes; 512 * 8 * 4 bytes; 128 filters. Elsewhere windows stay in L1.
+ */
+static void rows_stream_where_l2_holds_them(void)
+{
+    struct conv_problem wide = layer(64, 56, 128, 1, 0), more = layer(64, 56, 129, 1, 0),
+                        deep = layer(512, 28, 128, 1, 0), strided = wide;
+    const double wide_bytes = 64 * 56 * 56 * 4, l1_bytes = 2 * 512 * 8 * 4;
+    size_t n_c;
+
+    strided.stride_h = strided.stride_w = 2;
+    strided.p = strided.q = 28;
+    CU_ASSERT(schedule_in(&wide, l1_bytes, 2 * wide_bytes, &n_c) == CSA_WS && n_c == 64);
+    CU_ASSERT(schedule_in(&wide, l1_bytes, 2 * wide_bytes - 1, &n_c) == CSA_IS);
+    CU_ASSERT(schedule_in(&more, l1_bytes, 2 * wide_bytes, &n_c) == CSA_IS);
+    CU_ASSERT(schedule_in(&strided, l1_bytes, 2 * wide_bytes, &n_c) == CSA_IS);
+    CU_ASSERT(schedule_in(&deep, l1_bytes, 1 << 22, &n_c) == CSA_WS && n_c == 512);
+    CU_ASSERT(schedule_in(&deep, l1_bytes - 1, 1 << 22, &n_c) == CSA_IS && n_c < 512);
 }
 
 /*
@@ -605,6 +676,9 @@ static const struct test_case cases[] = {
     { "issue slots are those worked out by hand", issue_slots_are_those_worked_out_by_hand },
     { "the micro-kernel follows the edges", the_micro_kernel_follows_the_edges },
     { "tiles are wider where loads bind", wider_tiles_where_loads_bind },
+    { "windows go one by one where loads bind", windows_one_by_one_where_loads_bind },
+    { "overlapping windows are packed for many filters", overlapping_windows_are_packed_for_many_filters },
+    { "rows in place stream where L2 holds them", rows_stream_where_l2_holds_them },
     { "what the core issues is found by timing", ports_are_found_by_timing },
     { "the choice can be limited to an instruction set or a micro-kernel", the_choice_can_be_limited },
     { "overlapping windows are walked tap by tap", overlapping_windows_are_walked },
