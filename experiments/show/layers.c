@@ -83,6 +83,7 @@ void exp_layers_fill(struct exp_layers_row *row, const struct exp_report *r, con
                   .is_chosen = c->is_chosen,
                   .problem = c->layer->problem,
                   .machine = m->name,
+                  .type = conv_types[c->layer->problem.type].name,
                   .caches = exp_cache_state_name(r->cache),
                   .observed_source = c->observed.source };
     measure_case(row->of, r, c);

@@ -15,6 +15,7 @@ struct exp_layers_row {
 
     /* Words. */
     const char *machine, *caches;
+    const char *type;
     const char *ukr, *core, *windows; /* the plan's; core: OpenBLAS's, "" for SConv */
     char fits[64];
     char source[256];

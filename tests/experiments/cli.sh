@@ -771,7 +771,7 @@ types() {
         dir=$work/$type/toy/three_$type
         run "$type" TYPE=$type REPS=2 RULER=0 ALGO=base,sconv,sconv_tuned,sconv_openblas || return
         check "$type: all but OpenBLAS's micro-kernel are timed and replayed" \
-            [ "$(columns "$dir/layers.csv" algo ukr measured_time_ns simulated_loads | awk -v t="$type" '$1 != "sconv_openblas" && $2 ~ "^" t && $3 > 0 && $4 > 0' | wc -l)" -eq 12 ]
+            [ "$(columns "$dir/layers.csv" algo ukr measured_time_ns simulated_loads type | awk -v t="$type" '$1 != "sconv_openblas" && $2 ~ "^" t && $3 > 0 && $4 > 0 && $5 == t' | wc -l)" -eq 12 ]
         check "$type: the reason for OpenBLAS's" [ "$(grep -c 'sconv_openblas,.*it computes f32 alone (TYPE=f32)' "$dir/layers.csv")" -eq 3 ]
         check "$type: the verdict names type and GEMM" grep -q "Elements are $type. Base is im2col of $type and this project's own GEMM with SConv's micro-kernel $type" \
             <(unwrapped "$dir/verdict.txt")
