@@ -172,7 +172,7 @@ void exp_observe_sum_up(const struct exp_observed *o, char *text, size_t bytes);
 
 /*
  * Counts the observed cases, and the cases whose loads and load misses of every level equal the replay's. A case with an
- * equal case before it is not counted. n_noted: of the cases that differ, the cases whose note says why.
+ * equal case before it is not counted. n_noted: unequal cases with a reason in their note.
  */
 struct exp_observe_agreement {
     size_t n_observed, n_equal, n_noted;

@@ -47,7 +47,7 @@ static bool equals_replay(const struct exp_observed *o, const struct exp_observa
     return a.n == b.n;
 }
 
-/* Says why an observation must differ from its replay, or NULL. */
+/* Returns the reason why an observation must differ from its replay, or NULL without a reason. */
 static const char *observe_known_difference(const struct exp_observation *x)
 {
     return exp_guest_used_small_kernels(x->seen)
@@ -55,7 +55,7 @@ static const char *observe_known_difference(const struct exp_observation *x)
                : NULL;
 }
 
-/* Says why an observation differs from its replay, or NULL: the observation does not differ, or nobody knows why. */
+/* Returns the reason why an observation differs from its replay; NULL: observation and replay are equal, or nobody knows. */
 static const char *note_of(const struct exp_observed *o, const struct exp_observation *x)
 {
     if (observe_known_difference(x))

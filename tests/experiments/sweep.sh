@@ -266,7 +266,7 @@ else
     clocked
 fi
 
-# Samples: the interval of the cost holds the exact cost, and the store tells samples apart.
+# Samples: the store tells samples apart. An interval of 95 % may miss its exact cost, but not by the interval again.
 sed -n 2p tests/data/three.csv >"$work/long.csv"
 echo 'conv,64,56,56,96,3,3,1,1,1,1,1,1,1,1,1' >>"$work/long.csv"
 for sample in exact 1% 1%; do
@@ -277,11 +277,11 @@ for sample in exact 1% 1%; do
     grep -o '^[0-9]* of [0-9]* simulations from the store' "$work/out" >>"$work/kept"
 done
 check "samples are kept apart, and once: $(cat "$work/kept")" cmp -s "$work/kept" <(printf '%s of 2 simulations from the store\n' 0 0 2)
-check "intervals hold the exact costs" awk -F, '
+check "exact costs are within twice the intervals" awk -F, '
     /^#/ { next }
     $1 == "model" { for (i = 1; i <= NF; i++) { c = $i == "cost" ? i : c; pm = $i == "cost_pm" ? i : pm }; next }
     FNR == NR { exact[$3] = $c; next }
-    { d = $c - exact[$3]; n += $pm > 0 && (d < 0 ? -d : d) <= $pm }
+    { d = $c - exact[$3]; n += $pm > 0 && (d < 0 ? -d : d) <= 2 * $pm }
     END { exit n != 2 }' <(csv_rows "$work/exact.csv") <(csv_rows "$work/1.csv")
 check "equal costs of samples are open" grep -q 'It is open which costs' "$work/out"
 
