@@ -90,8 +90,8 @@ struct exp_guest_run {
     const char *machine_path;     /* file of the simulated machine */
     const char *out;              /* gets the result (result.h) */
     const char *trace;            /* gets every access to a tensor, as a binary trace; NULL: no trace */
-    const char *const *arguments; /* of another program than main_guest.c, beside OUT, ended by NULL; NULL: it is that
-                                     one, which is told what follows */
+    const char *const *arguments; /* of a foreign program, beside OUT, ended by NULL. NULL: the program is main_guest.c,
+                                     and takes the next members */
     unsigned masked_phase;        /* of masked loads, for an emulator; 0: no phase of their own */
     const struct conv_problem *problem;
     const struct conv_part *part; /* NULL: the whole */

@@ -55,7 +55,7 @@ static const char *observe_known_difference(const struct exp_observation *x)
                : NULL;
 }
 
-/* Returns the reason why an observation differs from its replay; NULL: observation and replay are equal, or nobody knows. */
+/* Returns the reason why an observation differs from its replay; NULL: both are equal, or the reason is unknown. */
 static const char *note_of(const struct exp_observed *o, const struct exp_observation *x)
 {
     if (observe_known_difference(x))
