@@ -94,6 +94,8 @@ struct sim_issue {
     double mac_instructions_per_cycle;
     /* Multiply-adds of narrow elements: vdpbf16ps, vpdpbusd; 0: not known, or none. */
     double mac_bf16_instructions_per_cycle, mac_vnni_instructions_per_cycle;
+    /* AMX, as half steps of a product of tiles: 8 filters by 16 windows by a lane of 4 bytes; 0: not known, or none. */
+    double mac_amx_bf16_instructions_per_cycle, mac_amx_int8_instructions_per_cycle;
     double loads_per_cycle, stores_per_cycle; /* instructions of a multiply-add's width; see struct sim_core */
 };
 

@@ -11,7 +11,8 @@
  *                 software_prefetch, stack, and the core's issue rates per cycle, for estimates: clock_ghz, mac_rows,
  *                 mac_columns, mac_instructions_per_cycle, loads_per_cycle, stores_per_cycle (struct sim_issue); and, of
  *                 machines with multiply-adds of narrow elements:
- *                 mac_bf16_instructions_per_cycle (vdpbf16ps), mac_vnni_instructions_per_cycle (vpdpbusd)
+ *                 mac_bf16_instructions_per_cycle (vdpbf16ps), mac_vnni_instructions_per_cycle (vpdpbusd),
+ *                 mac_amx_bf16_instructions_per_cycle and mac_amx_int8_instructions_per_cycle (half steps of tiles)
  *   [cache NAME]  size or sets, ways, line, latency_cycles; optional, with defaults in parentheses:
  *                 policy              see replacement.h (lru)
  *                 seed                of policy random, any 64-bit number (0)

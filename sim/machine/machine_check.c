@@ -203,6 +203,8 @@ static const char *bad_issue(const struct sim_issue *i)
                   { i->mac_instructions_per_cycle, "mac_instructions_per_cycle" },
                   { i->mac_bf16_instructions_per_cycle, "mac_bf16_instructions_per_cycle" },
                   { i->mac_vnni_instructions_per_cycle, "mac_vnni_instructions_per_cycle" },
+                  { i->mac_amx_bf16_instructions_per_cycle, "mac_amx_bf16_instructions_per_cycle" },
+                  { i->mac_amx_int8_instructions_per_cycle, "mac_amx_int8_instructions_per_cycle" },
                   { i->loads_per_cycle, "loads_per_cycle" },
                   { i->stores_per_cycle, "stores_per_cycle" } };
 

@@ -18,7 +18,7 @@
 #define SIM_BLANKS " \t"
 
 enum {
-    SIM_MAX_SECTION_KEYS = 24,
+    SIM_MAX_SECTION_KEYS = 28,
     SIM_MAX_LINE_CHARS = 511, /* without the line's end */
     SIM_MAX_TLB_ENTRIES = 1 << 20,
 };

@@ -180,7 +180,7 @@ static void machines_choose_kernels(void)
         double bf16_rate, u8s8_rate;
     } expected[] = {
         { "zen4", "bf16_16x24__avx512", "u8s8_16x24__avx512", 1, 1 },
-        { "gnr", "bf16_16x24__avx512", "u8s8_16x24__avx512", 0.5, 2 },
+        { "gnr", "bf16_32x32__amx", "u8s8_32x32__amx", 2, 2 },
         { "icx", "bf16_16x24__ref", "u8s8_16x24__avx512", 2, 2 },
         { "power10", "bf16_16x24__ref", "u8s8_16x24__ref", 2, 2 },
         { "zen3", "bf16_16x24__ref", "u8s8_16x24__ref", 2, 2 },

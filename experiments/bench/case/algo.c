@@ -605,6 +605,8 @@ static double mac_rate(const struct sim_machine *m, const struct conv_ukr *u)
         [CPU_EXT_NONE] = m->issue.mac_instructions_per_cycle,
         [CPU_EXT_BF16] = m->issue.mac_bf16_instructions_per_cycle,
         [CPU_EXT_VNNI] = m->issue.mac_vnni_instructions_per_cycle,
+        [CPU_EXT_AMX_BF16] = m->issue.mac_amx_bf16_instructions_per_cycle,
+        [CPU_EXT_AMX_INT8] = m->issue.mac_amx_int8_instructions_per_cycle,
     };
 
     return rates[u->extension];
@@ -646,6 +648,9 @@ static const struct conv_ukr *typed_ukr_of_machine(const struct exp_setup *s, en
     return k->ukr[i];
 }
 
+/* The unit of AMX's rates (struct sim_issue). */
+enum { AMX_HALF_STEP_ROWS = 8, AMX_HALF_STEP_COLUMNS = 16 };
+
 /* Chooses the micro-kernel of a type beside f32, and the rate of the machine's multiply-adds. */
 static int choose_typed_ukr(struct exp_setup *s, const char *override, struct exp_why *why)
 {
@@ -665,6 +670,10 @@ static int choose_typed_ukr(struct exp_setup *s, const char *override, struct ex
     if (!s->ukr)
         return unknown_typed_ukr(s, override, why);
     s->machine.issue.mac_instructions_per_cycle = mac_rate(&s->machine, s->ukr);
+    if (s->ukr->extension == CPU_EXT_AMX_BF16 || s->ukr->extension == CPU_EXT_AMX_INT8) {
+        s->machine.issue.mac_rows = AMX_HALF_STEP_ROWS;
+        s->machine.issue.mac_columns = AMX_HALF_STEP_COLUMNS;
+    }
     return 0;
 }
 
