@@ -17,6 +17,7 @@ enum { LINE_BYTES = 256 };
 
 static const uint64_t redraw_ns = 100000000;
 static const uint64_t plain_line_ns = 20000000000, most_plain_ns = 600000000000;
+static const double nearly_done_s = 5; /* a log needs no line for the rest */
 static const uint64_t live_ns = 500000000;
 static const uint64_t estimate_after_ns = 2000000000;
 static const double estimate_after_share = 0.05;
@@ -229,13 +230,16 @@ static void say_plainly(struct exp_progress *p)
     fprintf(p->out, "%s\n", line);
 }
 
-/* Returns the time between two lines. Plain lines become rarer: after 20 s, 60 s, 180 s. */
+/* Returns the time between two lines. Plain lines become rarer: after 20 s, 60 s, 180 s; and rare near the end. */
 static uint64_t line_gap(const struct exp_progress *p)
 {
     const uint64_t twice = 2 * (p->printed_ns - p->start_ns);
+    const double left = estimate_left(p);
 
     if (p->is_terminal)
         return redraw_ns;
+    if (left >= 0 && left < nearly_done_s)
+        return most_plain_ns;
     return twice < plain_line_ns ? plain_line_ns : twice < most_plain_ns ? twice : most_plain_ns;
 }
 

@@ -4,8 +4,8 @@
  *     [ 42 %] conv2_1  replaying  12 s elapsed, about 17 s left
  *
  * On a terminal the progress is one line, rewritten at most ten times a second; elsewhere (a log file) a plain line
- * at the start, and after 20 s, 60 s, 180 s, ..., at least every ten minutes. The percentage is of the time and never
- * falls.
+ * at the start, and after 20 s, 60 s, 180 s, ..., at least every ten minutes; and no sooner in the last 5 s, as
+ * estimated. The percentage is of the time and never falls.
  *
  * The estimate. Each kind of work announces its seconds on a usual computer, and reports the finished part of the
  * announced seconds. The progress learns the real length of an announced second, kind by kind: the time spent on the

@@ -81,6 +81,8 @@ static void test_progress_plain(void)
     exp_progress_step(p, EXP_WORK_REPLAY, 39); /* lines are rarer now */
     fake_ns += 21 * second_ns;
     exp_progress_step(p, EXP_WORK_REPLAY, 21);
+    fake_ns += 500 * second_ns;
+    exp_progress_step(p, EXP_WORK_REPLAY, 9.99); /* nearly done: no line */
     exp_progress_free(p);
     text = read_back(out);
     CU_ASSERT_STRING_EQUAL(text, "[  0 %] conv1_1  verifying  0 s elapsed\n"
