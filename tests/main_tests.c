@@ -28,6 +28,7 @@
     X(exp_pool) \
     X(exp_progress) \
     X(exp_plot) \
+    X(exp_figures) \
     X(exp_replay) \
     X(exp_sample) \
     X(exp_measure) \
@@ -42,6 +43,7 @@
     X(sim_policy) \
     X(sim_full) \
     X(sim_random) \
+    X(sim_laws) \
     X(sim_stackdist) \
     X(sim_plain) \
     X(sim_trace) \

@@ -89,7 +89,7 @@ $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(fuzz_sources)) $(onnx_made)/
 	$(link) $(BASE_CFLAGS) $(CFLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=fuzz_$* $(LDLIBS)
 
 # Suites that can depend on the CPU's vectors. Tables, texts, stores, statistics and formulas are plain C.
-cpu_suites := cpu exp_replay exp_measure sim_cache sim_bursts sim_policy sim_full sim_random sim_stackdist sim_plain \
+cpu_suites := cpu exp_replay exp_measure sim_cache sim_bursts sim_policy sim_full sim_random sim_laws sim_stackdist sim_plain \
               sim_trace sim_reuse corpus kernels shapes csa tune wisdom nest nest_totals nest_prefetch stack stacks parts \
               share team epilogue plan_json emit_c emit_streams emit watch counters_run watchpoints host observe \
               observe_twins observe_stack operators op_places onnx_nodes dnnl peers judge paper polydl polydl_fusion \

@@ -1,5 +1,6 @@
 #include "tests/sim/sim_random.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "sim/prefetch/prefetch.h"
 #include "sim/replacement/replacement.h"
 #include "tests/rng.h"
+#include "tests/suites.h"
 
 bool one_in(uint64_t n)
 {
@@ -302,4 +304,51 @@ size_t random_records(uint64_t *record, const struct sim_machine *m, uint64_t wi
             record[i] = record[i - period] + (moves ? rng_below(2 * moves) << SIM_RECORD_ADDRESS_SHIFT : 0);
     }
     return n;
+}
+
+/*
+ * Compares the counters of a row of tags. Every counter is a uint64_t, so the first difference can be named by its
+ * place.
+ */
+static bool same_row(const struct sim_stats *a, const struct sim_stats *b, unsigned round, unsigned step)
+{
+    const size_t cell_words = sizeof a->cell[0][0] / sizeof(uint64_t);
+    const uint64_t *x = &a->cell[0][0].loads;
+    const uint64_t *y = &b->cell[0][0].loads;
+
+    for (size_t i = 0; i < sizeof a->cell / sizeof *x; i++) {
+        size_t cell = i / cell_words;
+
+        if (x[i] != y[i])
+            return test_check(false, "round %u, step %u: word %zu of cell [%zu][%zu] is %" PRIu64 ", naive %" PRIu64,
+                              round, step, i % cell_words, cell / SIM_MAX_PHASES, cell % SIM_MAX_PHASES, x[i], y[i]);
+    }
+    return true;
+}
+
+/* Compares the counts of each prefetcher. */
+static bool same_prefetchers(const struct sim_stats *a, const struct sim_stats *b, unsigned round, unsigned step)
+{
+    for (size_t i = 0; i < (size_t)SIM_MAX_LEVELS * SIM_N_PREFETCHERS; i++) {
+        const size_t level = i / SIM_N_PREFETCHERS, place = i % SIM_N_PREFETCHERS;
+        const struct sim_prefetch_counts *x = &a->prefetcher[level][place], *y = &b->prefetcher[level][place];
+
+        if (memcmp(x, y, sizeof *x))
+            return test_check(false,
+                              "round %u, step %u: prefetcher %zu of level %zu asked for %" PRIu64 ", naive %" PRIu64
+                              ", brought %" PRIu64 ", %" PRIu64 ", useful %" PRIu64 ", %" PRIu64 ", late %" PRIu64
+                              ", %" PRIu64 ", useless %" PRIu64 ", %" PRIu64,
+                              round, step, place, level, x->asked, y->asked, x->brought, y->brought, x->useful,
+                              y->useful, x->late, y->late, x->useless, y->useless);
+    }
+    return true;
+}
+
+bool same_stats(const struct sim_stats *a, const struct sim_stats *b, unsigned n_tags, unsigned round, unsigned step)
+{
+    bool same = true;
+
+    for (size_t i = 0; same && i < sim_stats_rows(n_tags); i++)
+        same = same_row(a + i, b + i, round, step);
+    return same && same_prefetchers(a, b, round, step);
 }

@@ -43,4 +43,10 @@ enum { RANDOM_MAX_RECORDS = 120 };
  */
 size_t random_records(uint64_t *record, const struct sim_machine *m, uint64_t window, unsigned n_tags);
 
+/*
+ * Checks that the counts of a machine, and of its naive model, are equal in each of n_tags tags and each prefetcher. A
+ * failure names the round, the step and the first difference.
+ */
+bool same_stats(const struct sim_stats *a, const struct sim_stats *b, unsigned n_tags, unsigned round, unsigned step);
+
 #endif

@@ -130,7 +130,7 @@ static int work(void *session)
 {
     struct session *s = session;
 
-    exp_setup_describe(&s->setup, s->jury.algos, stdout);
+    exp_algos_describe(s->jury.algos, &s->setup, stdout);
     return exp_jury_plan(&s->jury);
 }
 
