@@ -25,6 +25,7 @@
     X(exp_stats) \
     X(exp_bench) \
     X(exp_ruler) \
+    X(exp_busy) \
     X(exp_pool) \
     X(exp_progress) \
     X(exp_plot) \

@@ -42,17 +42,26 @@ static size_t rank_of(const uint64_t *sample, size_t n, size_t which)
     return rank;
 }
 
+/* Returns the length of the smallest quarter of n samples. */
+static size_t low_count(size_t n)
+{
+    return (n + 3) / 4;
+}
+
+bool exp_stats_is_low(const uint64_t *sample, size_t n, size_t which)
+{
+    assert(which < n);
+    return rank_of(sample, n, which) < low_count(n);
+}
+
 double exp_stats_low_mean(const uint64_t *sample, size_t n)
 {
-    const size_t n_low = (n + 3) / 4;
     double sum = 0;
 
     assert(n);
-    for (size_t i = 0; i < n; i++) {
-        if (rank_of(sample, n, i) < n_low)
-            sum += (double)sample[i];
-    }
-    return sum / (double)n_low;
+    for (size_t i = 0; i < n; i++)
+        sum += exp_stats_is_low(sample, n, i) ? (double)sample[i] : 0;
+    return sum / (double)low_count(n);
 }
 
 uint64_t exp_stats_min(const uint64_t *sample, size_t n)
@@ -282,7 +291,7 @@ static size_t draw_half(bool *taken, size_t n, uint64_t *random)
 /* Returns exp_stats_low_mean of the marked rounds. */
 static double low_mean(const struct timed *sorted, const bool *taken, size_t n_taken)
 {
-    const size_t n_low = (n_taken + 3) / 4;
+    const size_t n_low = low_count(n_taken);
     double sum = 0;
 
     for (size_t i = 0, n = 0; n < n_low; i++) {
@@ -364,6 +373,28 @@ static double ratio_by(const struct exp_pair *layer, size_t n_layers, double (*o
     return (layer[0].base_ns ? sum.base_ns : 1) / sum.algo_ns;
 }
 
+/*
+ * Widens an interval for a neighbour that slowed the fastest quarter. A time without Base has no other side that the
+ * neighbour slowed, too: the whole slow-down may be in the time.
+ */
+static void widen(struct exp_ratio *r, const struct exp_pair *layer, size_t n_layers)
+{
+    double sum_ns = 0, slowed_ns = 0, share;
+
+    for (size_t i = 0; i < n_layers; i++) {
+        const double ns = exp_stats_low_mean(layer[i].algo_ns, layer[i].n_rounds);
+
+        sum_ns += ns;
+        slowed_ns += layer[i].slowed * ns;
+    }
+    share = slowed_ns / sum_ns;
+    if (layer[0].base_ns) {
+        share *= EXP_RATIO_UNEQUAL_PERCENT / 100.0;
+        r->low /= 1 + share;
+    }
+    r->high *= 1 + share;
+}
+
 struct exp_ratio exp_ratio_of(const struct exp_pair *layer, size_t n_layers)
 {
     struct exp_ratio r = exp_ratio_none();
@@ -378,6 +409,7 @@ struct exp_ratio exp_ratio_of(const struct exp_pair *layer, size_t n_layers)
     r.by_median = ratio_by(layer, n_layers, exp_stats_median);
     if (fewest >= EXP_RATIO_LEAST_ROUNDS)
         find_interval(&r, layer, n_layers);
+    widen(&r, layer, n_layers);
     return r;
 }
 

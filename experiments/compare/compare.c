@@ -186,24 +186,27 @@ static bool is_apart(struct exp_ratio a, struct exp_ratio b)
     return a.high < b.low || b.high < a.low;
 }
 
-/* Returns 1 ns over the time of n layers, with the interval of the rounds of a side. */
-static struct exp_ratio rate_of(const struct exp_rank_pair *layer, size_t n, bool is_b)
+/* Returns 1 ns over the time of an algorithm's layers among n, with the interval of the rounds of a side. */
+static struct exp_ratio rate_of(const struct pair *layer, size_t n, const char *algo, bool is_b)
 {
     struct exp_pair *pair = exp_new(n, sizeof *pair);
     struct exp_ratio r;
+    size_t n_own = 0;
 
-    for (size_t i = 0; i < n; i++)
-        pair[i] = is_b ? (struct exp_pair){ NULL, layer[i].b, layer[i].n_b }
-                       : (struct exp_pair){ NULL, layer[i].a, layer[i].n_a };
-    r = exp_ratio_of(pair, n);
+    for (const struct pair *p = layer; p < layer + n; p++) {
+        if (!strcmp(p->a->algo, algo))
+            pair[n_own++] = is_b ? (struct exp_pair){ NULL, p->rounds.b, p->rounds.n_b, measure_slowed(p->b->of) }
+                                 : (struct exp_pair){ NULL, p->rounds.a, p->rounds.n_a, measure_slowed(p->a->of) };
+    }
+    r = exp_ratio_of(pair, n_own);
     free(pair);
     return r;
 }
 
-static void set_rates(struct exp_compare_cell *x, const struct exp_rank_pair *layer, size_t n)
+static void set_rates(struct exp_compare_cell *x, const struct pair *layer, size_t n)
 {
-    x->rate_a = rate_of(layer, n, false);
-    x->rate_b = rate_of(layer, n, true);
+    x->rate_a = rate_of(layer, n, x->algo, false);
+    x->rate_b = rate_of(layer, n, x->algo, true);
 }
 
 static void add_layers(struct exp_two_runs *c, const struct pair *pairs, const struct exp_compare_metric *m)
@@ -222,7 +225,7 @@ static void add_layers(struct exp_two_runs *c, const struct pair *pairs, const s
 
         if (m->kind == EXP_COMPARE_TIME) {
             x.p = exp_rank_test(p->rounds.a, p->rounds.n_a, p->rounds.b, p->rounds.n_b);
-            set_rates(&x, &p->rounds, 1);
+            set_rates(&x, p, 1);
         } else if (m->kind == EXP_COMPARE_RATIO) {
             x.is_certain = is_apart(measure_speedup(p->a->of), measure_speedup(p->b->of));
         }
@@ -243,7 +246,7 @@ static void test_model(const struct exp_two_runs *c, const struct pair *pairs, s
             layer[n++] = pairs[i].rounds;
     }
     x->p = exp_rank_test_sum(layer, n);
-    set_rates(x, layer, n);
+    set_rates(x, pairs, c->n_pairs);
     free(layer);
 }
 

@@ -147,7 +147,7 @@ struct exp_ratio net_speedup(const struct net_study *s, const struct net_by_algo
 
     assert(by);
     if (own && of_base && base->timed.n_rounds == by->timed.n_rounds)
-        r = exp_ratio_of(&(struct exp_pair){ of_base, own, by->timed.n_rounds }, 1);
+        r = exp_ratio_of(&(struct exp_pair){ of_base, own, by->timed.n_rounds, 0 }, 1);
     free(own);
     free(of_base);
     return r;

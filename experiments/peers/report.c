@@ -123,7 +123,8 @@ static TOTAL sum_of(const struct exp_peers *p, size_t first, enum exp_peers_cach
         t.why_not_all = t.why_not_all ? t.why_not_all : why;
         if (why)
             continue;
-        pair[t.n_layers] = (struct exp_pair){ base->times.sample_ns, row->times.sample_ns, row->times.n_samples };
+        pair[t.n_layers] = (struct exp_pair){ base->times.sample_ns, row->times.sample_ns, row->times.n_samples,
+                                              fmax(base->times.slowed, row->times.slowed) };
         add_row(&t, row);
     }
     finish(&t, !m, pair);

@@ -337,6 +337,7 @@ static void fill(struct answer *a, const struct exp_report *r)
         a->v.why_not_timed = r->e->cases[0].measured.why;
     else if (*r->info->why_disturbed)
         a->v.why_not_timed = r->info->why_disturbed;
+    a->v.busy = r->info->busy;
     if (*r->info->why_no_base_steps.text && r->e->setup->type == CONV_F32)
         a->v.why_no_parts = r->info->why_no_base_steps.text;
     exp_model_say_smaller(r->e->model, a->notes, sizeof a->notes);

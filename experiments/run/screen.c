@@ -139,14 +139,22 @@ static void say_totals(const struct subject *s, const struct exp_verdict_variant
                  exp_screen_digits(its), its);
 }
 
+/* Tells whether times are a busy computer's. */
+static bool is_busy(const struct exp_verdict *v)
+{
+    return v->busy && *v->busy;
+}
+
 /* The answer about the best variant. */
 static void say_best(const struct subject *s, struct exp_screen *screen)
 {
     const struct exp_verdict *v = s->v;
     const struct exp_ratio r = ratio_of(s, s->best);
     const bool is_timed = s->measure == M_measured_time_ns;
-    char text[512] = "", before[256] = "";
+    char text[512] = "", before[256] = "", interval[40] = "";
 
+    if (is_busy(v))
+        exp_say(interval, sizeof interval, " [%.2f, %.2f]", r.low, r.high);
     if (!is_timed)
         exp_say(before, sizeof before, "By simulated %s alone, ",
                 s->measure == M_simulated_cycles ? "cycles" : "misses of the first level");
@@ -156,8 +164,8 @@ static void say_best(const struct subject *s, struct exp_screen *screen)
     if (s->measure == M_simulated_misses_at)
         exp_say_more(text, sizeof text, "has %.2f times the misses of %s: ", 1 / r.value, v->reference.label);
     else
-        exp_say_more(text, sizeof text, "is %.2f times as fast%s%s: ", r.value, exp_ratio_side(&r) < 0 ? "" : " as ",
-                     exp_ratio_side(&r) < 0 ? "" : v->reference.label);
+        exp_say_more(text, sizeof text, "is %.2f%s times as fast%s%s: ", r.value, is_timed ? interval : "",
+                     exp_ratio_side(&r) < 0 ? "" : " as ", exp_ratio_side(&r) < 0 ? "" : v->reference.label);
     say_totals(s, s->best, text, sizeof text);
     say_part(s, s->best, text, sizeof text);
     exp_say_more(text, sizeof text, ". ");
@@ -332,7 +340,9 @@ static void say_trust(const struct subject *s, struct exp_screen *screen)
                                                      : "");
         return;
     }
-    if (v->disturbance)
+    if (is_busy(v))
+        exp_say(text, sizeof text, "on a busy computer: %s, and the intervals are wider for them; ", v->busy);
+    else if (v->disturbance)
         exp_say(text, sizeof text, "the computer was %.*s; ", (int)strcspn(v->disturbance, ":"), v->disturbance);
     exp_say_more(text, sizeof text, "%zu round%s, 95 %% intervals within %.1f %% a layer", v->n_rounds,
                  v->n_rounds == 1 ? "" : "s", widest_percent(v, s->best));

@@ -36,6 +36,7 @@ static struct exp_measure_options measure_options(const struct exp_run_session *
         .n_threads = s->options.jobs,
         .cache = (enum exp_cache_state)s->options.cache,
         .ruler_ns = exp_ruler_limit_ns(s->options.ruler, s->options.limit),
+        .keeps_disturbed = true,
         .now_ns = exp_clock_of(s->options.clock),
         .groups_dir = CTR_GROUPS_DIR,
     };

@@ -112,7 +112,7 @@ static void add_row(struct exp_page_bar_group *g, const struct source *s, size_t
     if (s->is_timed) {
         uint64_t *ns = rounds_of(s->r, layer, row[i].algo, &n);
 
-        set_interval(b, &(struct exp_pair){ NULL, ns, n }, 1, s->scale);
+        set_interval(b, &(struct exp_pair){ NULL, ns, n, measure_slowed(row[i].of) }, 1, s->scale);
         free(ns);
     }
 }
@@ -214,6 +214,7 @@ static void fill_sums(struct exp_page_bar *b, const struct source *s)
         add_to_sums(b, s, row[i].of);
         ns[n] = rounds_of(r, n, row[i].algo, &pair[n].n_rounds);
         pair[n].algo_ns = ns[n];
+        pair[n].slowed = measure_slowed(row[i].of);
         n++;
     }
     if (s->is_timed && n == r->n_layers)

@@ -37,6 +37,8 @@ struct fixture {
     char top[64], path[80];
     struct exp_outdir dir;
     exp_ruler_maker *new_ruler; /* NULL: there is no ruler */
+    bool keeps_disturbed;
+    size_t n_rounds; /* 0: the usual number */
 };
 
 static bool set_up(struct fixture *f)
@@ -67,12 +69,13 @@ static void tear_down(struct fixture *f)
 static struct exp_measure_options options_of(const struct fixture *f)
 {
     return (struct exp_measure_options){
-        .rounds = { 2, 2, 0 },
+        .rounds = { f->n_rounds ? f->n_rounds : 2, f->n_rounds ? f->n_rounds : 2, 0 },
         .n_threads = 1,
         .cache = EXP_COLD,
         .now_ns = ctr_now_ns,
         .ruler_ns = f->new_ruler != NULL,
         .new_ruler = f->new_ruler,
+        .keeps_disturbed = f->keeps_disturbed,
         .source = &f->fake.source,
         .groups_dir = FAKE_GROUPS_DIR,
         .uarch = "fake",
@@ -355,18 +358,26 @@ static void test_refused(void)
     tear_down(&f);
 }
 
+/* Sets up with a ruler whose best is far from this computer's readings: all timings are disturbed. */
+static bool set_up_busy(struct fixture *f)
+{
+    if (ctr_is_emulated()) {
+        test_skip("no ruler under emulation");
+        return false;
+    }
+    if (!set_up(f))
+        return false;
+    f->new_ruler = fake_ruler_disturbed;
+    return true;
+}
+
 /* Disturbed times are not the core's own: the reason stands in place of the time, and the samples stay. */
 static void test_disturbed(void)
 {
     struct fixture f;
 
-    if (ctr_is_emulated()) {
-        test_skip("no ruler under emulation");
+    if (!set_up_busy(&f))
         return;
-    }
-    if (!set_up(&f))
-        return;
-    f.new_ruler = fake_ruler_disturbed;
     if (run(&f)) {
         const char *said = f.info.why_disturbed;
 
@@ -376,7 +387,29 @@ static void test_disturbed(void)
 
             CU_ASSERT(m->n_samples ? m->why == said : m->why != NULL);
         }
-        CU_ASSERT(n_in_file(&f, "model.csv", ": disturbed: ") > 0);
+        CU_ASSERT(n_in_file(&f, "model.csv", "disturbed: 0 of ") > 0);
+    }
+    tear_down(&f);
+}
+
+/* On a busy computer, enough rounds make times whose speed-ups have wide intervals. */
+static void test_busy(void)
+{
+    struct fixture f;
+
+    if (!set_up_busy(&f))
+        return;
+    f.keeps_disturbed = true;
+    f.n_rounds = EXP_RATIO_LEAST_ROUNDS;
+    if (run(&f)) {
+        const struct exp_case *c = &f.toy.experiment.cases[1];
+        const struct exp_ratio r = exp_case_speedup(&f.toy.experiment, c);
+
+        test_check(strstr(f.info.busy, " timings were disturbed") && !*f.info.why_disturbed, "'%s', '%s'", f.info.busy,
+                   f.info.why_disturbed);
+        CU_ASSERT(!c->measured.why && c->measured.slowed > 1);
+        CU_ASSERT(r.low < 0.8 * r.value && r.high > 1.2 * r.value);
+        CU_ASSERT_EQUAL(n_in_file(&f, "model.csv", "disturbed: 0 of "), 0);
     }
     tear_down(&f);
 }
@@ -412,6 +445,7 @@ static const struct test_case cases[] = {
     { "a count that is no truth is missing with its reason", test_liar },
     { "refused counters have their reason everywhere", test_refused },
     { "disturbed times are none", test_disturbed },
+    { "times of a busy computer have wide intervals, if the question takes them", test_busy },
     { "times are cycles at the clock that was measured", test_clock },
     { NULL, NULL },
 };

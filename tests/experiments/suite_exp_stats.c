@@ -124,7 +124,7 @@ static void fill_rounds(uint64_t ns[4][N_ROUNDS])
 
 static struct exp_ratio ratio_of(uint64_t ns[4][N_ROUNDS], size_t n_rounds)
 {
-    const struct exp_pair pair[2] = { { ns[0], ns[1], n_rounds }, { ns[2], ns[3], n_rounds } };
+    const struct exp_pair pair[2] = { { ns[0], ns[1], n_rounds, 0 }, { ns[2], ns[3], n_rounds, 0 } };
 
     return exp_ratio_of(pair, 2);
 }
@@ -178,7 +178,7 @@ static void test_ratio_tails(void)
 static void test_ratio_of_little(void)
 {
     uint64_t ns[4][N_ROUNDS];
-    struct exp_pair alone = { NULL, ns[1], N_ROUNDS };
+    struct exp_pair alone = { NULL, ns[1], N_ROUNDS, 0 };
     struct exp_ratio r;
 
     fill_rounds(ns);

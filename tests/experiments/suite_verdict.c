@@ -345,6 +345,41 @@ static void test_disturbed(void)
     r.v.disturbance = "disturbed: steal 0.1 %, 88.7 % of the time waiting for the core";
     says(&r.v, 100, "2.00x [1.90, 2.10]; the computer was disturbed ",
          "the computer was disturbed: steal 0.1 %, 88.7 % of the time waiting for the core.", NULL);
+    says_not(&r.v, "The computer was busy");
+    r.v.busy = "";
+    says_not(&r.v, "The computer was busy");
+    r.v.busy = "300 of 520 timings were disturbed";
+    says(&r.v, 100, "The computer was busy: 300 of 520 timings were disturbed. The intervals are wider for them.",
+         NULL);
+}
+
+/* Checks the first headline of a screen, and the note on trust. */
+static void screen_says(const struct exp_verdict *v, const char *headline, const char *trust)
+{
+    struct exp_screen s = { NULL };
+    const char *said = "";
+
+    exp_verdict_screen(v, &s);
+    for (size_t i = 0; i < s.n_lines; i++)
+        said = strcmp(s.line[i].label, "trust") ? said : s.line[i].text;
+    test_check(s.n_lines && strstr(s.line[0].text, headline), "'%s' is not in: %s", headline, s.line[0].text);
+    test_check(strstr(said, trust) != NULL, "'%s' is not in: %s", trust, said);
+    exp_screen_release(&s);
+}
+
+/* The headline of a busy computer has its interval; an interval that holds 1 decides nothing. */
+static void test_busy_screen(void)
+{
+    struct rows r;
+
+    fill(&r);
+    screen_says(&r.v, "Variant is 2.00 times as fast as im2col + GEMM: ", "the computer was quiet; ");
+    r.v.busy = "300 of 520 timings were disturbed";
+    screen_says(&r.v, "Variant is 2.00 [1.90, 2.10] times as fast as im2col + GEMM: ",
+                "on a busy computer: 300 of 520 timings were disturbed, and the intervals are wider for them; ");
+    r.variant[1].speedup = (struct exp_ratio){ 1.5, 0.98, 2.3, unknown };
+    screen_says(&r.v, "is 1.50 [0.98, 2.30] times as fast as im2col + GEMM: ", "on a busy computer");
+    screen_says(&r.v, "The spread of the times holds 1: the difference is not certain.", "on a busy computer");
 }
 
 /* Cycles that estimate a speed-up of 1.5 for every variant and layer. */
@@ -581,6 +616,7 @@ static const struct test_case cases[] = {
     { "a fourth level is a level", test_four_levels },
     { "the answer comes last on a terminal", test_answer_last },
     { "a disturbed computer stands beside the result", test_disturbed },
+    { "the headline of a busy computer has its interval", test_busy_screen },
     { "estimates beside times, withdrawn on the wrong side", test_estimates },
     { "why: what the simulated cycles go to", test_why },
     { "long lines are broken, and stand below their label", test_lines },

@@ -310,16 +310,21 @@ double exp_case_ghz(const struct exp_case *c)
     return n ? sum / (double)n : 0;
 }
 
+struct exp_pair exp_cases_pair(const struct exp_case *base, const struct exp_case *c)
+{
+    return (struct exp_pair){ base->measured.sample_ns, c->measured.sample_ns, c->measured.n_samples,
+                              fmax(base->measured.slowed, c->measured.slowed) };
+}
+
 struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c)
 {
     const struct exp_case *base = exp_case_base(e, c);
-    struct exp_pair pair = { .algo_ns = c->measured.sample_ns };
 
+    if (c->measured.why)
+        return (struct exp_pair){ .n_rounds = 0 };
     if (base && !base->measured.why)
-        pair.base_ns = base->measured.sample_ns;
-    if (!c->measured.why)
-        pair.n_rounds = c->measured.n_samples;
-    return pair;
+        return exp_cases_pair(base, c);
+    return (struct exp_pair){ NULL, c->measured.sample_ns, c->measured.n_samples, c->measured.slowed };
 }
 
 struct exp_ratio exp_case_speedup(const struct exp_experiment *e, const struct exp_case *c)
@@ -334,7 +339,8 @@ bool exp_case_is_of(const struct exp_case *c, const char *algo)
     return strcmp(algo, exp_algo_chosen()->name) ? !strcmp(c->algo->name, algo) : c->is_chosen;
 }
 
-struct exp_ratio exp_cases_ratio(const struct exp_experiment *e, const char *algo)
+/* Returns the ratio of an algorithm's cases; on an undisturbed computer, as if no neighbour had slowed any round. */
+static struct exp_ratio ratio_of(const struct exp_experiment *e, const char *algo, bool is_undisturbed)
 {
     struct exp_pair *pair = exp_new(e->model->n_layers, sizeof *pair);
     struct exp_ratio ratio;
@@ -344,15 +350,22 @@ struct exp_ratio exp_cases_ratio(const struct exp_experiment *e, const char *alg
         if (exp_case_is_of(&e->cases[i], algo) && !e->cases[i].measured.why && n < e->model->n_layers)
             pair[n++] = exp_case_pair(e, &e->cases[i]);
     }
+    for (size_t i = 0; i < n && is_undisturbed; i++)
+        pair[i].slowed = 0;
     ratio = exp_ratio_of(pair, n);
     free(pair);
     return ratio;
 }
 
+struct exp_ratio exp_cases_ratio(const struct exp_experiment *e, const char *algo)
+{
+    return ratio_of(e, algo, false);
+}
+
 bool exp_cases_stand(const struct exp_experiment *e)
 {
     for (size_t i = 0; i < e->n_algos; i++) {
-        const struct exp_ratio ratio = exp_cases_ratio(e, e->cases[i].algo->name);
+        const struct exp_ratio ratio = ratio_of(e, e->cases[i].algo->name, true);
 
         if (isfinite(ratio.value) && !exp_ratio_stands(&ratio))
             return false;

@@ -108,6 +108,7 @@ struct exp_measured {
     uint64_t *sample_ns;   /* [n_samples], in the order of the rounds; one number for all algorithms of a layer */
     struct exp_mark *mark; /* [n_samples] the ruler's readings beside the samples */
     size_t n_samples;
+    double slowed; /* the ruler's slow-down, as a share, beside the fastest quarter; 0: undisturbed, or no ruler */
     struct exp_phases phases;
     double convert_ns[2]; /* a plug-in's own conversions, not in the samples: before a run, after a run; 0: none */
     struct value count[EXP_N_COUNTS]; /* of one run; exp_case_count knows of cases that were not timed */
@@ -184,6 +185,9 @@ double exp_case_ghz(const struct exp_case *c);
 /* Returns the times of the rounds; all NaN if there are none. */
 struct exp_times exp_case_times(const struct exp_case *c);
 
+/* Returns the rounds of a case beside the rounds of another, of which both were timed. */
+struct exp_pair exp_cases_pair(const struct exp_case *base, const struct exp_case *c);
+
 /* Returns the rounds of a case beside Base's rounds, if Base was timed. */
 struct exp_pair exp_case_pair(const struct exp_experiment *e, const struct exp_case *c);
 
@@ -199,8 +203,8 @@ bool exp_case_is_of(const struct exp_case *c, const char *algo);
 struct exp_ratio exp_cases_ratio(const struct exp_experiment *e, const char *algo);
 
 /*
- * Tells whether every timed algorithm's speed-up over the whole model stands (base/stats.h); without Base's times,
- * whether its time stands.
+ * Tells whether further rounds would not change the speed-ups: whether every timed algorithm's speed-up over the whole
+ * model would stand (base/stats.h) on an undisturbed computer; without Base's times, whether its time would.
  */
 bool exp_cases_stand(const struct exp_experiment *e);
 

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "experiments/base/cells.h"
 #include "experiments/base/record.h"
 #include "experiments/bench/case/cycles.h"
 #include "kernels/csa/csa.h"
@@ -13,6 +14,7 @@ enum reason {
     NO_CORE,
     NO_TIME,
     NO_SPEEDUP,
+    NO_RULER,
     NO_PHASES,
     NO_REPLAY,
     NO_MODEL, /* of the core: nothing can be estimated */
@@ -74,6 +76,7 @@ static void find_times(struct measured_case *x)
     x->phases = exp_case_phases(x->c);
     x->why[NO_TIME] = why;
     x->why[NO_SPEEDUP] = why ? why : isfinite(x->speedup.value) ? EXP_RATIO_NO_INTERVAL : "base was not timed";
+    x->why[NO_RULER] = why ? why : x->c->measured.mark && x->c->measured.mark[0].clock_ns ? NULL : EXP_NO_MARK;
     x->why[NO_PHASES] = x->phases.why;
     x->why[NO_GIVEN] = x->c->layer->given_ns > 0 ? NULL : REC_DOES_NOT_APPLY;
 }
@@ -203,6 +206,13 @@ struct exp_ratio measure_speedup(const struct value of[N_MEASURES])
 {
     return (struct exp_ratio){ of[M_measured_speedup_vs_base].number, of[M_measured_speedup_low].number,
                                of[M_measured_speedup_high].number, of[M_measured_speedup_by_median].number };
+}
+
+double measure_slowed(const struct value of[N_MEASURES])
+{
+    const struct value *slowed = &of[M_measured_slowed_percent];
+
+    return slowed->why ? 0 : slowed->number / 100;
 }
 
 void measure_add(struct value sum[N_MEASURES], const struct value of[N_MEASURES])

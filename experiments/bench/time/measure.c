@@ -484,6 +484,17 @@ static int measure_pass(struct measure *m, size_t n_rounds, uint64_t start_ns)
     return err;
 }
 
+/* Notes for each case how slow the ruler was beside the rounds that count. */
+static void note_slowed(const struct measure *m)
+{
+    for (size_t i = 0; i < m->e->n_cases && m->ruler; i++) {
+        struct exp_measured *k = &m->e->cases[i].measured;
+
+        if (k->n_samples)
+            k->slowed = exp_ruler_slowed(&m->ruler->best, k->sample_ns, k->mark, k->n_samples);
+    }
+}
+
 static int measure_layers(struct measure *m)
 {
     const struct exp_rounds *rounds = &m->o->rounds;
@@ -498,6 +509,8 @@ static int measure_layers(struct measure *m)
         m->info->n_rounds = fewest_rounds(m->e);
         if (!err && !m->info->n_rounds) /* nothing runs here */
             break;
+        if (!err && m->info->n_rounds <= ROUNDS_PER_PASS) /* of the first answer */
+            note_slowed(m);
         if (!err && m->o->passed)
             m->o->passed(m->o->ctx, m->info->n_rounds);
         if (!err)
@@ -535,13 +548,21 @@ static struct exp_ruler_report report_ruler(const struct measure *m)
     return report;
 }
 
-/* Withdraws all times if too many were disturbed. The samples stay, with their marks. */
-static void refuse_disturbed(struct measure *m)
+/*
+ * If too many timings were disturbed, tells how many; or, without rounds enough for an interval or without
+ * keeps_disturbed, withdraws all times. The samples stay, with their marks.
+ */
+static void judge_disturbed(struct measure *m)
 {
+    const struct exp_ruler_report *r = &m->info->ruler;
     char said[128];
 
-    if (exp_ruler_is_measured(&m->info->ruler))
+    if (exp_ruler_is_measured(r))
         return;
+    if (m->o->keeps_disturbed && m->info->n_rounds >= EXP_RATIO_LEAST_ROUNDS) {
+        exp_say(m->info->busy, sizeof m->info->busy, "%zu of %zu timings were disturbed", r->n_disturbed, r->n_timings);
+        return;
+    }
     exp_ruler_say(&m->info->ruler, said, sizeof said);
     exp_say(m->info->why_disturbed, sizeof m->info->why_disturbed, "disturbed: %s", said);
     for (size_t i = 0; i < m->e->n_cases; i++) {
@@ -583,7 +604,8 @@ static void *measure_thread(void *ctx)
     exp_disturbance_end(&m->info->disturbance, "/proc", peak);
     m->info->disturbance.median_percent = median_percent(m->e);
     m->info->ruler = report_ruler(m);
-    refuse_disturbed(m);
+    note_slowed(m);
+    judge_disturbed(m);
     refuse_dead(m);
     exp_ruler_free(m->ruler);
     ctr_counters_close(&m->hardware.counters);

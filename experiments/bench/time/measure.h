@@ -14,7 +14,9 @@
  * Counters, where the machine has any, count separate runs, so that reading counters costs no time in the samples. The
  * clocks that separate packing from micro-kernels also have a separate run, step by step; the run is repeated at most
  * twice while it takes much longer than the samples. A ruler (ruler.h) stands beside each timing; a disturbed timing is
- * repeated until the time limit is over. If too many timings stay disturbed, no timing counts: exp_measured.why is set.
+ * repeated until the time limit is over. Where the ruler stays slow beside the fastest rounds, intervals of speed-ups are
+ * wider (exp_measured.slowed). If too many timings stay disturbed, exp_measure_info.busy tells how many; without rounds
+ * enough for an interval, or without keeps_disturbed, no timing counts: exp_measured.why is set.
  */
 #ifndef EXPERIMENTS_BENCH_TIME_MEASURE_H
 #define EXPERIMENTS_BENCH_TIME_MEASURE_H
@@ -37,6 +39,7 @@ struct exp_measure_options {
     enum exp_cache_state cache;
     uint64_t ruler_ns;                          /* how long a ruler (ruler.h) has timings repeated; 0: no ruler */
     exp_ruler_maker *new_ruler;                 /* NULL: exp_ruler_new */
+    bool keeps_disturbed;                       /* times of a busy computer count, with wider intervals */
     uint64_t (*now_ns)(void);                   /* the clock of the samples */
     const char *groups_dir;                     /* counters/groups */
     const struct ctr_source *source;            /* of the hardware counts; NULL: this computer's counters */
@@ -67,7 +70,8 @@ struct exp_measure_info {
     double ran_at_ghz; /* the core's clock, the faster of before and after; 0: not known */
     struct exp_disturbance disturbance;
     struct exp_ruler_report ruler; /* how many timings were repeated */
-    char why_disturbed[160];       /* "" = the times are the core's own */
+    char why_disturbed[160];       /* why no time counts; "": times count */
+    char busy[160];                /* how many timings of a busy computer were disturbed; "": few, or no time counts */
     char emptied[96];              /* how the caches were emptied; "" when warm */
 };
 

@@ -533,6 +533,21 @@ struct exp_mark exp_ruler_worse(struct exp_mark a, struct exp_mark b)
     return worse;
 }
 
+double exp_ruler_slowed(const struct exp_ruler_best *b, const uint64_t *sample_ns, const struct exp_mark *mark,
+                        size_t n)
+{
+    double sum_ns = 0, slowed_ns = 0;
+
+    assert(b && mark && n);
+    for (size_t i = 0; i < n; i++) {
+        const double ns = exp_stats_is_low(sample_ns, n, i) ? (double)sample_ns[i] : 0;
+
+        sum_ns += ns;
+        slowed_ns += ns > 0 ? ns * exp_ruler_off(b, &mark[i]) / 100 : 0;
+    }
+    return sum_ns > 0 ? slowed_ns / sum_ns : 0;
+}
+
 /* ---- the whole ---- */
 
 void exp_ruler_report_add(struct exp_ruler_report *r, const struct exp_ruler_best *b, const struct exp_mark *mark,

@@ -128,6 +128,14 @@ void exp_ruler_best_add(struct exp_ruler_best *b, const struct exp_mark *m);
  */
 double exp_ruler_off(const struct exp_ruler_best *b, const struct exp_mark *m);
 
+/*
+ * Returns by how much a ruler was slower than its best, as a share, beside the fastest quarter of n >= 1 timings: the mean
+ * of exp_ruler_off, weighted by the times; 0: undisturbed. A neighbour that slows the ruler also slows a timing, by an
+ * unknown share; exp_pair.slowed (base/stats.h) widens intervals for the error.
+ */
+double exp_ruler_slowed(const struct exp_ruler_best *b, const uint64_t *sample_ns, const struct exp_mark *mark,
+                        size_t n);
+
 /* Adds the marks of one thing timed in n >= 1 rounds. */
 void exp_ruler_report_add(struct exp_ruler_report *r, const struct exp_ruler_best *b, const struct exp_mark *mark,
                           size_t n);

@@ -79,7 +79,7 @@ const char *exp_advice_weigh(struct exp_advice *x, const char *kind, const struc
 
 static struct exp_ratio measured_of(const struct exp_case *of, const struct exp_case *instead)
 {
-    const struct exp_pair pair = { of->measured.sample_ns, instead->measured.sample_ns, of->measured.n_samples };
+    const struct exp_pair pair = exp_cases_pair(of, instead);
 
     if (of->measured.why || instead->measured.why || instead->measured.n_samples != of->measured.n_samples)
         return exp_ratio_none();

@@ -141,7 +141,7 @@ static struct value promise_of(const struct exp_report *r, const struct exp_case
 
 static struct exp_advice_way way_of(const struct exp_case *before, const struct exp_case *after, struct value promised)
 {
-    const struct exp_pair pair = { before->measured.sample_ns, after->measured.sample_ns, before->measured.n_samples };
+    const struct exp_pair pair = exp_cases_pair(before, after);
     const char *why = before->measured.why ? before->measured.why : after->measured.why;
     struct exp_advice_way x = { .promised_percent = promised, .measured = exp_ratio_none() };
 

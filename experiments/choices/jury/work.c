@@ -332,7 +332,7 @@ static void take_times(void *ctx, size_t task, const struct exp_result *r)
     for (size_t a = 0; a < j->n_algos; a++) {
         struct exp_jury_case *c = &l->by[a];
         uint64_t *own = samples_of(r, c->algo, &n);
-        const struct exp_pair pair = { base, own, n < n_base ? n : n_base };
+        const struct exp_pair pair = { base, own, n < n_base ? n : n_base, 0 };
 
         c->ghz = 1e-3 * (double)mhz;
         c->why_untimed = n ? NULL : "it does not run on this computer";
