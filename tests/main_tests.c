@@ -67,6 +67,7 @@
     X(share) \
     X(team) \
     X(epilogue) \
+    X(fused) \
     X(plan_json) \
     X(emit_c) \
     X(emit_streams) \

@@ -136,6 +136,15 @@ static void finish_tiles(struct conv_fused *f, const struct conv_step *s)
     }
 }
 
+/* Finishes the outputs of a step, image by image: a direct step may have several images. */
+static void finish_images(struct conv_fused *f, const struct conv_step *s)
+{
+    struct conv_run r = { .step = *s, .n = 1 };
+
+    for (; r.step.image < s->image + conv_step_images(s); r.step.image++)
+        finish(f, &r);
+}
+
 static int step(struct conv_backend *self, const struct conv_step *s)
 {
     struct conv_fused *f = (struct conv_fused *)self;
@@ -144,7 +153,7 @@ static int step(struct conv_backend *self, const struct conv_step *s)
     if (!err && s->kind == CONV_STEP_WINOGRAD_OUT)
         finish_tiles(f, s);
     if (!err && is_last(f, s))
-        finish(f, &(struct conv_run){ .step = *s, .n = 1 });
+        finish_images(f, s);
     return err;
 }
 

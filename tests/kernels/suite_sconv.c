@@ -129,7 +129,8 @@ static void random_convolutions_are_right(void)
     struct sconv_machine *const machines[] = { sconv_small_machine("sim/machines/toy.cfg"), sconv_small_machine(NULL) };
 
     for (unsigned round = 0; round < test_rounds(300); round++) {
-        struct conv_problem p = kcheck_random_problem();
+        struct conv_problem p = rng_below(4) ? kcheck_random_problem()
+                                             : kcheck_random_direct(conv_direct_at(rng_below(conv_direct_count())));
         struct fixture f;
 
         fixture_init(&f, &p, machines[rng_below(2)], rng_below(2), false);
