@@ -215,7 +215,7 @@ endif
 
 extra_objects_bench-papers = $(BUILD)/obj/questions_all.o
 extra_objects_tests = $(extra_objects_bench-papers) $(call objects,$(call sources,tests)) $(plain_build)/logged.o
-extra_libraries_tests := -lcunit $(if $(zydis_header),-lZydis) -Wl,--wrap=calloc,--wrap=posix_memalign
+extra_libraries_tests := -lcunit $(if $(zydis_header),-lZydis) $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc aligned_alloc posix_memalign)
 mlir_archives := $(foreach l,TransformDialect TransformDialectTransforms RegisterEverything Conversion Transforms IR,-lMLIRCAPI$l)
 extra_objects_sconv-opt = $(call objects,$(wildcard experiments/emit/opt_*.c))
 extra_libraries_sconv-opt = -L$(mlir_folder)/lib -Wl,-rpath,$(mlir_folder)/lib -Wl,--start-group $(mlir_archives) -Wl,--end-group -lMLIR -lLLVM-19 -lstdc++
@@ -326,10 +326,16 @@ bench: deps ## Measure speed: threads, kernels, SConv, replays, the simulator, p
 	$(Q)$(BUILD)/simbench
 	$(Q)$(MAKE) --no-print-directory bench-peers
 
-#: With clang 18 or newer, in build-coverage/. Ten minutes.
+#: With clang 18 or newer, in build-coverage/. A quarter of an hour.
 coverage: deps ### Which branches and conditions do the suites see? By room
 	$(Q).ci/deps coverage
 	$(Q)BUILD=build-coverage .ci/coverage
+
+#: make coverage-core SUITE=csa
+#: As 'coverage', for the simulator, nests, plans and CSA. Five minutes.
+coverage-core: deps ### Which branches and conditions of the core do the suites see?
+	$(Q).ci/deps coverage
+	$(Q)BUILD=build-coverage .ci/coverage --core $$SUITE
 
 #: The tarball goes to build/, with the version and the hash of the commit's files.
 dist: ### Make a tarball of the commit, and print its SHA-256

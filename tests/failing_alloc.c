@@ -10,9 +10,15 @@
 #include "experiments/base/program.h"
 #include "tests/suites.h"
 
+void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t n, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
 int __real_posix_memalign(void **memory, size_t alignment, size_t bytes);
+void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes);
 
 static struct {
@@ -45,12 +51,30 @@ static bool refuses(void)
     return true;
 }
 
-void *__wrap_calloc(size_t n, size_t bytes)
+static void *nothing(void)
 {
-    if (!refuses())
-        return __real_calloc(n, bytes);
     errno = ENOMEM;
     return NULL;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return refuses() ? nothing() : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+    return refuses() ? nothing() : __real_calloc(n, bytes);
+}
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    return refuses() ? nothing() : __real_realloc(memory, bytes);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    return refuses() ? nothing() : __real_aligned_alloc(alignment, bytes);
 }
 
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes)

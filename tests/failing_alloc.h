@@ -1,6 +1,6 @@
 /*
- * Allocations that fail on demand. The test program is linked with --wrap for calloc and posix_memalign, so that every
- * call from the project's own code comes by here.
+ * Allocations that fail on demand. The test program is linked with --wrap for malloc, calloc, realloc, aligned_alloc
+ * and posix_memalign, so that every call from the project's own code comes by here.
  */
 #ifndef TESTS_FAILING_ALLOC_H
 #define TESTS_FAILING_ALLOC_H

@@ -39,6 +39,8 @@
     X(sim_machine_print) \
     X(sim_machine_files) \
     X(sim_machine_host) \
+    X(sim_machine_set) \
+    X(sim_machine_find) \
     X(sim_cache) \
     X(sim_bursts) \
     X(sim_policy) \
@@ -49,6 +51,7 @@
     X(sim_plain) \
     X(sim_trace) \
     X(sim_reuse) \
+    X(sim_memory) \
     X(aie) \
     X(clock) \
     X(kernels) \

@@ -526,92 +526,6 @@ static void noted_machines_are_read_back(void)
 
 /* ---- the file of a computer ---- */
 
-/* hwloc's values of a computer with the first n levels of a machine. */
-static struct sim_host_seen shown(const struct sim_machine *m, size_t n)
-{
-    struct sim_host_seen seen = { 0 };
-
-    for (size_t i = 0; i < n && i < m->n_levels; i++)
-        seen.cache[i] = (struct sim_host_cache){ true, sim_level_bytes(&m->level[i]), m->level[i].line_bytes,
-                                                 (int32_t)m->level[i].n_ways };
-    return seen;
-}
-
-static void files_match_by_name_and_caches(void)
-{
-    struct sim_machine file = small_machine();
-    struct sim_here h = { .seen = shown(&file, 3),
-                          .cpu = { .vendor = "GenuineIntel", .family = 6, .model = 143, .stepping = 8 } };
-
-    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_BOTH);
-    strcpy(file.cpus, "GenuineIntel 6 85:0-4 140-143:8-9 207");
-    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_BOTH);
-    strcpy(file.cpus, "GenuineIntel 6 85 143:0-7 1433 14");
-    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_CACHES);
-    file.level[1].n_sets /= 2;
-    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
-    file.level[1].n_ways *= 2; /* size unchanged, ways changed */
-    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
-    strcpy(file.cpus, "GenuineIntel 6 143");
-    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_NAME);
-    strcpy(file.cpus, "GenuineIn");
-    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_BY_NAME);
-    strcpy(file.cpus, "GenuineIntel 7 143");
-    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
-    strcpy(file.cpus, "AuthenticAMD 6 143");
-    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
-    *file.cpus = '\0'; /* a paper's machine: nobody's computer */
-    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
-    strcpy(file.cpus, "GenuineIntel 6 143");
-    h.cpu.model = 1; /* a CPU unknown to all files */
-    CU_ASSERT_EQUAL(sim_here_match(&h, &file), SIM_HERE_NO_MATCH);
-}
-
-/* Finds real files by name and caches, by caches alone (of several by the L3), by name alone, and none. Sizes stay. */
-static void computers_find_their_files(void)
-{
-    static const struct {
-        const char *caches;
-        unsigned model;
-        const char *origin, *words;
-    } computers[] = {
-        { "spr", 143, "sim/machines/spr.cfg", "which is for this CPU" },
-        { "spr", 1, "sim/machines/spr.cfg", "whose L1 and L2 are this computer's, though its CPU is called X" },
-        { "gnr", 173, "sim/machines/gnr.cfg", "which is for this CPU" },
-        { "gnr", 167, "sim/machines/gnr.cfg", "whose L1 and L2 are this computer's, though its CPU is called X" },
-        { "zen3", 1, "sim/machines/zen3.cfg", "whose L1 and L2 are this computer's, though its CPU is called X" },
-        { "zen3", 106, "sim/machines/zen3.cfg", "whose L1 and L2 are this computer's" },
-        { "apple-m1", 106, "sim/machines/icx.cfg", "though this computer shows other caches" },
-        { "apple-m1", 1, "", "no file in sim/machines is for this CPU, X" },
-    };
-    struct sim_machine m, file;
-    struct exp_why why = { "" };
-
-    for (size_t i = 0; i < COUNT(computers); i++) {
-        struct sim_here h = { .cpu = { "X", "GenuineIntel", 6, computers[i].model, 0 } };
-        uint64_t n_sets;
-
-        CU_ASSERT_FATAL(!exp_machine_find(&m, computers[i].caches, NULL, &why));
-        m.level[2].n_sets /= 2;
-        n_sets = m.level[2].n_sets;
-        h.seen = shown(&m, 3);
-        CU_ASSERT_FATAL(!sim_here_find(&h, NULL, EXP_MACHINES_DIR, SIM_WHY(why.text)));
-        test_check(!strcmp(h.origin, computers[i].origin) && strstr(h.source, computers[i].words), "%zu: '%s': %s", i,
-                   h.origin, h.source);
-        CU_ASSERT(strstr(h.source, "latencies not measured, make calibrate does; ") == h.source);
-        CU_ASSERT_FATAL(!sim_here_machine(&h, &m, SIM_WHY(why.text)));
-        CU_ASSERT_EQUAL(m.level[2].n_sets, n_sets);
-        if (*h.origin) {
-            CU_ASSERT_FATAL(!sim_machine_read(&file, h.origin, why.text, sizeof why.text));
-            CU_ASSERT(!memcmp(m.level[1].prefetch, file.level[1].prefetch, sizeof file.level[1].prefetch));
-            CU_ASSERT_STRING_EQUAL(m.level[1].policy, file.level[1].policy);
-            CU_ASSERT_DOUBLE_EQUAL(m.memory_latency_cycles, file.memory_latency_cycles, 0);
-            CU_ASSERT_DOUBLE_EQUAL(m.level[1].latency_cycles, file.level[1].latency_cycles, 0);
-            CU_ASSERT(!strstr(m.description, "latencies assumed"));
-        }
-    }
-}
-
 struct served {
     const struct sim_host_cpu *cpu;
     const char *file;
@@ -688,8 +602,6 @@ static const struct test_case cases[] = {
     { "latencies that do not rise are refused", latencies_that_do_not_rise_are_refused },
     { "small pages are named", small_pages_are_named },
     { "noted machines are read back", noted_machines_are_read_back },
-    { "files match by name and caches", files_match_by_name_and_caches },
-    { "computers find their files", computers_find_their_files },
     { "every CPU has one file", every_cpu_has_one_file },
     { "the CPU has one name", the_cpu_has_one_name },
     { NULL, NULL },

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine/machine_keys.h"
 #include "tests/scratch.h"
 #include "tests/suites.h"
 
@@ -29,50 +30,31 @@ int machine_read_text(struct sim_machine *m, const char *text, char *why)
     return machine_read_bytes(m, text, strlen(text), why);
 }
 
-static bool same_options(const struct sim_level *x, const struct sim_level *y)
+/* Tells whether all keys of a section are equal. */
+static bool same_keys(const struct sim_key *keys, const void *a, const void *b)
 {
-    return x->bandwidth_bytes_per_cycle == y->bandwidth_bytes_per_cycle && x->seed == y->seed &&
-           x->n_slices == y->n_slices && x->inclusion == y->inclusion && x->is_write_through == y->is_write_through &&
-           x->no_write_allocate == y->no_write_allocate && x->no_full_store_fetch == y->no_full_store_fetch &&
-           x->is_physically_indexed == y->is_physically_indexed && x->is_classified == y->is_classified &&
-           !memcmp(x->prefetch, y->prefetch, sizeof x->prefetch);
+    for (const struct sim_key *key = keys; key->name; key++) {
+        const char *x = (const char *)a + key->offset, *y = (const char *)b + key->offset;
+        const bool is_text = key->kind == SIM_KEY_TEXT || key->kind == SIM_KEY_NAME || key->kind == SIM_KEY_POLICY;
+
+        if (is_text ? strcmp(x, y) : memcmp(x, y, key->bytes))
+            return false;
+    }
+    return true;
 }
 
-static bool same_issue(const struct sim_issue *a, const struct sim_issue *b)
+bool machine_same(const struct sim_machine *a, const struct sim_machine *b)
 {
-    return a->clock_ghz == b->clock_ghz && a->mac_rows == b->mac_rows && a->mac_columns == b->mac_columns &&
-           a->mac_instructions_per_cycle == b->mac_instructions_per_cycle && a->loads_per_cycle == b->loads_per_cycle &&
-           a->stores_per_cycle == b->stores_per_cycle;
-}
-
-static bool same_machine_options(const struct sim_machine *a, const struct sim_machine *b)
-{
-    bool same = a->memory_bandwidth_bytes_per_cycle == b->memory_bandwidth_bytes_per_cycle &&
-                a->memory_scattered_cycles == b->memory_scattered_cycles && a->page_bytes == b->page_bytes &&
-                a->frame_bytes == b->frame_bytes && a->page_tables == b->page_tables && a->page_seed == b->page_seed &&
-                a->combining_buffers == b->combining_buffers && a->has_software_prefetch == b->has_software_prefetch &&
-                a->has_stack == b->has_stack && a->n_tlbs == b->n_tlbs && same_issue(&a->issue, &b->issue);
-
-    for (size_t i = 0; same && i < a->n_tlbs; i++)
-        same = !strcmp(a->tlb[i].name, b->tlb[i].name) && a->tlb[i].n_entries == b->tlb[i].n_entries &&
-               a->tlb[i].n_ways == b->tlb[i].n_ways;
-    return same;
-}
-
-static bool same_machine(const struct sim_machine *a, const struct sim_machine *b)
-{
-    bool same = !strcmp(a->name, b->name) && !strcmp(a->description, b->description) && !strcmp(a->ukr, b->ukr) &&
-                !strcmp(a->gemm_core, b->gemm_core) && a->n_levels == b->n_levels &&
-                a->memory_latency_cycles == b->memory_latency_cycles && same_machine_options(a, b);
+    bool same = a->n_levels == b->n_levels && a->n_tlbs == b->n_tlbs && same_keys(sim_machine_keys, a, b) &&
+                same_keys(sim_core_keys, &a->core, &b->core);
 
     for (size_t k = 0; same && k < a->n_levels; k++) {
-        const struct sim_level *x = &a->level[k];
-        const struct sim_level *y = &b->level[k];
+        const struct sim_level_draft x = { .level = a->level[k] }, y = { .level = b->level[k] };
 
-        same = !strcmp(x->name, y->name) && !strcmp(x->policy, y->policy) && x->n_sets == y->n_sets &&
-               x->n_ways == y->n_ways && x->line_bytes == y->line_bytes && x->latency_cycles == y->latency_cycles &&
-               same_options(x, y);
+        same = !strcmp(x.level.name, y.level.name) && same_keys(sim_cache_keys, &x, &y);
     }
+    for (size_t i = 0; same && i < a->n_tlbs; i++)
+        same = !strcmp(a->tlb[i].name, b->tlb[i].name) && same_keys(sim_tlb_keys, &a->tlb[i], &b->tlb[i]);
     return same;
 }
 
@@ -87,7 +69,7 @@ void machine_check_round_trip(const struct sim_machine *m)
     CU_ASSERT_FATAL(out != NULL);
     CU_ASSERT(!sim_machine_print(m, out));
     fclose(out);
-    test_check(!machine_read_bytes(&back, text, n_bytes, why) && same_machine(m, &back), "%s: '%s' from\n%s", m->name,
+    test_check(!machine_read_bytes(&back, text, n_bytes, why) && machine_same(m, &back), "%s: '%s' from\n%s", m->name,
                why, text);
     free(text);
 }

@@ -2,6 +2,7 @@
 #ifndef TESTS_SIM_MACHINE_FILE_H
 #define TESTS_SIM_MACHINE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "sim/machine/machine.h"
@@ -26,6 +27,9 @@ enum { MACHINE_WHY_BYTES = 768 };
  */
 int machine_read_bytes(struct sim_machine *m, const char *bytes, size_t n_bytes, char *why);
 int machine_read_text(struct sim_machine *m, const char *text, char *why);
+
+/* Tells whether all keys of two machines are equal. */
+bool machine_same(const struct sim_machine *a, const struct sim_machine *b);
 
 /* Checks that a machine equals the machine read from its print. */
 void machine_check_round_trip(const struct sim_machine *m);
