@@ -101,6 +101,13 @@ struct sim_issue {
 
 enum { SIM_MAX_MAC_EXTENT = 1024 };
 
+/* Which lines between caches pass only while the first level serves no load. */
+enum sim_transfers {
+    SIM_TRANSFERS_OVERLAP, /* none */
+    SIM_TRANSFERS_STOP,    /* all */
+    SIM_TRANSFERS_OUTER,   /* lines into the first level; further out, lines pass beside loads */
+};
+
 /* The core between its accesses, for sim/core; the simulator of caches ignores the core. */
 struct sim_core {
     uint32_t width;              /* operations that the core takes up in a cycle; 0: nothing is known of the core */
@@ -119,7 +126,7 @@ struct sim_core {
     bool never_timed;          /* no cycles were held against the time of such a machine */
     bool hides_far_stores;     /* nothing waits for a line out of order that a step only stores to, */
     bool hides_far_prefetches; /* or that a prefetcher asked for */
-    bool stops_loads;          /* lines pass between caches only while the first level serves no load */
+    uint8_t transfers;         /* enum sim_transfers */
 };
 
 enum { SIM_MAX_CORE_OPERATIONS = 1 << 16 };

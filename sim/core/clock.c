@@ -173,12 +173,20 @@ static double access_cycles(const struct sim_machine *m, double n, double bytes,
     return fmax(n / narrow_per_cycle, bytes / wide_bytes(m) / wide_per_cycle);
 }
 
+/* Returns the first level whose lines pass beside loads. */
+static size_t levels_that_stop_loads(const struct sim_machine *m)
+{
+    const size_t end[] = { [SIM_TRANSFERS_OVERLAP] = 1, [SIM_TRANSFERS_STOP] = m->n_levels, [SIM_TRANSFERS_OUTER] = 2 };
+
+    return m->n_levels > 1 ? end[m->core.transfers] : 1;
+}
+
 /* Returns the cycles in which the first level serves loads, or receives lines where transfers stop loads. */
 static double load_cycles(const struct sim_machine *m, const struct step *s)
 {
     double cycles = access_cycles(m, s->loads, s->load_bytes, m->issue.loads_per_cycle, m->core.narrow_loads_per_cycle);
 
-    for (size_t k = 1; k < m->n_levels && m->core.stops_loads; k++)
+    for (size_t k = 1; k < levels_that_stop_loads(m); k++)
         cycles += s->lines[k] * cycles_of_line(m, k);
     return cycles;
 }

@@ -9,7 +9,7 @@
  *   computing    the slowest of: multiply-adds, loads, operations, each by the core's rate per cycle. Multiply-adds
  *                wait mac_latency_cycles for the sum before, where a loop has few sums; chains of short loops pass side by
  *                side in the window. Narrow loads may have a rate of their own. Where transfers_overlap is no, loads and
- *                the lines between caches take turns: the sum of both counts
+ *                the lines between caches take turns: the sum of both counts; where outer, lines into the first level do
  *   storing      the time of stores beyond computing; and missing stores: store_buffers stores leave in order, beside
  *                the step's further work, and further stores wait. At most store_misses lines of stores are in flight.
  *                Calls make most stores in little time. Where a wide store takes more than a cycle, the stores of sums at

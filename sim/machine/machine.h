@@ -36,8 +36,9 @@
  *                 scattered_stores_overlap yes | no: whether nothing waits for memory_scattered_cycles of a line that
  *                 a step only stores to (no); scattered_prefetches_overlap yes | no: likewise of a line that a
  *                 prefetcher asked for (no); timed yes | no: whether simulated cycles were ever compared with a time
- *                 (yes); and transfers_overlap yes | no: whether lines pass between caches beside loads (yes). Then no
- *                 level, and no memory, may take less than the level inside
+ *                 (yes); and transfers_overlap yes | no | outer: whether lines pass between caches beside loads (yes);
+ *                 outer: lines into the first level do not, all further lines do. Then no level, and no memory, may
+ *                 take less than the level inside
  *
  * hierarchy.h describes how the keys change a simulation.
  *

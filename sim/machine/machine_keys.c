@@ -13,6 +13,7 @@ static const char *const hashes[] = { "xor-fold", NULL };
 static const char *const classes[] = { "none", "3c", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const yes_no[] = { "yes", "no", NULL };
+static const char *const transfers[] = { "yes", "no", "outer", NULL };
 
 #define MEMBER(type, m) .offset = offsetof(type, m), .bytes = sizeof((type *)NULL)->m
 
@@ -123,8 +124,8 @@ const struct sim_key sim_core_keys[] = {
       .choice = no_yes },
     { "scattered_prefetches_overlap", SIM_KEY_CHOICE, MEMBER(struct sim_core, hides_far_prefetches),
       .is_optional = true, .choice = no_yes },
-    { "transfers_overlap", SIM_KEY_CHOICE, MEMBER(struct sim_core, stops_loads), .is_optional = true,
-      .choice = yes_no },
+    { "transfers_overlap", SIM_KEY_CHOICE, MEMBER(struct sim_core, transfers), .is_optional = true,
+      .choice = transfers },
     { .name = NULL },
 };
 

@@ -115,7 +115,7 @@ static void transfers_may_stop_loads(void)
     struct sim_cycles c;
 
     begin(&x);
-    x.m.core.stops_loads = true;
+    x.m.core.transfers = SIM_TRANSFERS_STOP;
     step(&x, SIM_LOAD, 0, 1024, (struct sim_work){ .operations = 1 });
     c = step(&x, SIM_LOAD, 0, 64, (struct sim_work){ .operations = 80, .macs = 100 });
     CU_ASSERT(is_near(c.computing, 32 + 64 * 2));
@@ -380,7 +380,7 @@ static struct sim_machine any_machine(void)
     m.core.store_buffers = any_count(m.core.window);
     m.core.store_misses = (uint32_t)rng_below(m.core.store_buffers + 1);
     m.core.walkers = any_count(1 << 16);
-    m.core.stops_loads = rng_below(2);
+    m.core.transfers = (uint8_t)rng_below(3);
     m.core.narrow_loads_per_cycle = rng_below(2) ? 0 : any(1e-6, 1e6);
     m.core.narrow_stores_per_cycle = rng_below(2) ? 0 : any(1e-6, 1e6);
     m.core.mac_latency_cycles = rng_below(2) ? 0 : any(1e-9, 1e9);

@@ -75,7 +75,7 @@ static void every_option_is_read_and_printed(void)
     CU_ASSERT(m.core.window == 256 && m.core.load_buffers == 72 && m.core.store_buffers == 64);
     CU_ASSERT(m.core.walkers == 5 && m.core.store_misses == 9 && m.core.misprediction_cycles == 13);
     CU_ASSERT(m.core.sustained_operations_per_cycle == 4.25 && m.core.serial_operations_per_cycle == 1.7);
-    CU_ASSERT(m.core.stops_loads && m.core.never_timed && m.core.foreseen_passes == 320);
+    CU_ASSERT(m.core.transfers == SIM_TRANSFERS_STOP && m.core.never_timed && m.core.foreseen_passes == 320);
     CU_ASSERT(m.core.narrow_loads_per_cycle == 4.5 && m.core.narrow_stores_per_cycle == 2.5);
     CU_ASSERT(m.core.mac_latency_cycles == 4 && m.core.hides_far_stores && m.core.hides_far_prefetches);
     CU_ASSERT(!sim_machine_is_plain(&m));
