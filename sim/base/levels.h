@@ -144,6 +144,7 @@ struct sim_machine {
     double memory_latency_cycles;
     double memory_bandwidth_bytes_per_cycle; /* 0: not stated */
     double memory_scattered_cycles;          /* additional cycles of a line far from all lines read before */
+    uint32_t memory_recent_lines;            /* see sim_machine_recent_lines */
     uint64_t page_bytes;                     /* a power of two, SIM_MIN_PAGE_BYTES..SIM_MAX_PAGE_BYTES; 0: 4 KiB */
     uint64_t frame_bytes;                    /* block that stays together in memory; page_bytes or more; 0: a page */
     uint64_t page_seed;                      /* seed of the page map */
@@ -166,6 +167,14 @@ static inline uint64_t sim_level_bytes(const struct sim_level *l)
 static inline uint64_t sim_machine_page_bytes(const struct sim_machine *m)
 {
     return m->page_bytes ? m->page_bytes : SIM_MIN_PAGE_BYTES;
+}
+
+enum { SIM_MAX_RECENT_LINES = 64 };
+
+/* Returns how many lines lately read from memory make a line near them cheap: memory_recent_lines; 0: 16. */
+static inline uint32_t sim_machine_recent_lines(const struct sim_machine *m)
+{
+    return m->memory_recent_lines ? m->memory_recent_lines : 16;
 }
 
 static inline uint64_t sim_machine_frame_bytes(const struct sim_machine *m)

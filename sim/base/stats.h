@@ -71,10 +71,11 @@ struct sim_tlb_counts {
 };
 
 /*
- * A line read from memory is scattered if it is more than SIM_NEAR_LINES away from each of the SIM_READ_LATELY lines read
- * before, by virtual address, and no prefetch instruction asked for the line.
+ * A line read from memory is scattered if it is more than SIM_NEAR_LINES away from each of the lines read before, by
+ * virtual address, and no prefetch instruction asked for the line. Of the lines read before, the last
+ * memory_recent_lines of the machine count (sim_machine_recent_lines).
  */
-enum { SIM_NEAR_LINES = 2, SIM_READ_LATELY = 16 };
+enum { SIM_NEAR_LINES = 2 };
 
 struct sim_cell { /* all counts of a (tag, phase) */
     uint64_t loads;

@@ -38,7 +38,7 @@ static void clear(struct sim_hierarchy *h)
     e->n_requests = e->n_timed = 0;
     e->now = 0;
     land(e);
-    for (size_t i = 0; i < SIM_READ_LATELY; i++)
+    for (size_t i = 0; i < SIM_MAX_RECENT_LINES; i++)
         e->read_lately[i] = SIM_FULL_NO_LINE / 2; /* near no line */
     e->base.err = 0;
     clear_stats(h);

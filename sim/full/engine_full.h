@@ -193,7 +193,7 @@ struct sim_full {
     bool remembers_hits;            /* all prefetchers of the first level for hits have entries */
     bool holds_all;                 /* the queue has room for all requests that an access can cause */
     uint8_t lone_seer;              /* kind of the only prefetcher for hits of the first level: see touch_seen() */
-    uint64_t read_lately[SIM_READ_LATELY]; /* recent lines from memory, a ring of lines of the last level */
+    uint64_t read_lately[SIM_MAX_RECENT_LINES]; /* recent lines from memory, a ring of lines of the last level */
     uint64_t n_read;
     uint64_t n_requests; /* lines of loads and stores at the first level: the clock of prefetches */
     double now;          /* the core's cycles, by sim_hierarchy_set_pace() */

@@ -198,11 +198,12 @@ void sim_full_await(struct sim_full *e, uint64_t line, const struct sim_full_req
 
 bool sim_full_is_scattered(struct sim_full *e, uint64_t line)
 {
+    const uint32_t n = sim_machine_recent_lines(&e->machine);
     bool is_near = false;
 
-    for (size_t i = 0; i < SIM_READ_LATELY; i++)
+    for (size_t i = 0; i < n; i++)
         is_near |= line - e->read_lately[i] + SIM_NEAR_LINES <= 2 * SIM_NEAR_LINES;
-    e->read_lately[e->n_read++ % SIM_READ_LATELY] = line;
+    e->read_lately[e->n_read++ % n] = line;
     return !is_near;
 }
 

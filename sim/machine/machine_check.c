@@ -264,6 +264,8 @@ struct sim_fault sim_machine_fault(const struct sim_machine *m)
         return FAULT("an issue rate is out of range", issue);
     if (m->combining_buffers > SIM_MAX_COMBINING_BUFFERS)
         return FAULT("too many combining buffers", "combining_buffers");
+    if (m->memory_recent_lines > SIM_MAX_RECENT_LINES)
+        return FAULT("too many recent lines", "memory_recent_lines");
     return paging_fault(m);
 }
 

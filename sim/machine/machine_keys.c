@@ -29,6 +29,8 @@ const struct sim_key sim_machine_keys[] = {
       MEMBER(struct sim_machine, memory_bandwidth_bytes_per_cycle), .is_optional = true },
     { "memory_scattered_cycles", SIM_KEY_CYCLES, MEMBER(struct sim_machine, memory_scattered_cycles),
       .is_optional = true },
+    { "memory_recent_lines", SIM_KEY_COUNT, MEMBER(struct sim_machine, memory_recent_lines),
+      .max = SIM_MAX_RECENT_LINES, .is_optional = true },
     { "page", SIM_KEY_COUNT, MEMBER(struct sim_machine, page_bytes), .max = SIM_MAX_PAGE_BYTES, .takes_suffix = true,
       .is_power = true, .is_optional = true, .min = SIM_MIN_PAGE_BYTES },
     { "frame", SIM_KEY_COUNT, MEMBER(struct sim_machine, frame_bytes), .max = SIM_MAX_PAGE_BYTES, .takes_suffix = true,

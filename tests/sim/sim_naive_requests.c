@@ -28,8 +28,10 @@ static void forget_outside(struct sim_naive *s, size_t k, uint64_t line, unsigne
 /* Tells whether a line was read from memory lately at most SIM_NEAR_LINES before or behind. */
 static bool is_near(const struct sim_naive *s, uint64_t line)
 {
-    for (uint64_t back = 1; back <= s->n_read && back <= SIM_READ_LATELY; back++) {
-        const uint64_t other = s->read_lately[(s->n_read - back) % SIM_READ_LATELY];
+    const uint64_t kept = s->m.memory_recent_lines > 0 ? s->m.memory_recent_lines : 16;
+
+    for (uint64_t back = 1; back <= s->n_read && back <= kept; back++) {
+        const uint64_t other = s->read_lately[(s->n_read - back) % SIM_MAX_RECENT_LINES];
 
         if ((line > other ? line - other : other - line) <= SIM_NEAR_LINES)
             return true;
@@ -49,7 +51,7 @@ static struct naive_way fetch(struct sim_naive *s, size_t k, uint64_t line, stru
             naive_cell(s, r->tag, r->phase)->memory_scattered_lines++;
             naive_cell(s, r->tag, r->phase)->memory_scattered_ahead += r->is_prefetch;
         }
-        s->read_lately[s->n_read++ % SIM_READ_LATELY] = line;
+        s->read_lately[s->n_read++ % SIM_MAX_RECENT_LINES] = line;
     } else {
         uint64_t outer_bytes = s->level[k + 1].shape.line_bytes;
 

@@ -161,6 +161,7 @@ struct sim_machine random_full_machine(void)
         m.has_software_prefetch = one_in(2);
         m.has_stack = one_in(2);
         m.memory_latency_cycles = m.memory_scattered_cycles = (double)rng_below(2);
+        m.memory_recent_lines = (uint32_t)rng_below(SIM_MAX_RECENT_LINES + 1);
         m.n_tlbs = (size_t)rng_below(3);
         for (size_t i = 0; i < m.n_tlbs; i++) {
             m.tlb[i].n_ways = (uint32_t)(1 + rng_below(4));
