@@ -108,6 +108,7 @@
     X(onnx_infer) \
     X(onnx_fold) \
     X(operators) \
+    X(quantized) \
     X(op_places) \
     X(op_opsets) \
     X(onnx_nodes) \

@@ -92,7 +92,7 @@ $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(fuzz_sources)) $(onnx_made)/
 cpu_suites := cpu exp_replay exp_measure sim_cache sim_bursts sim_policy sim_full sim_random sim_laws sim_stackdist sim_plain \
               sim_trace sim_reuse corpus kernels shapes csa tune wisdom nest nest_totals nest_prefetch stack stacks parts \
               share team epilogue plan_json emit_c emit_streams emit watch counters_run watchpoints host observe \
-              observe_twins observe_stack operators op_places onnx_nodes dnnl peers judge paper polydl polydl_fusion \
+              observe_twins observe_stack operators op_places quantized onnx_nodes dnnl peers judge paper polydl polydl_fusion \
               polydl_walk sconv sconv_errors sconv_plans
 
 # QEMU 7.2 reads masked AVX loads whole, so kernels at guard pages fault on Haswell: for further suites CONV_CPU masks the vectors of

@@ -70,7 +70,7 @@ struct plain {
 static int open_plain(struct check *c, struct plain *p, size_t node, const void *const *in)
 {
     const struct onnx_node *n = &c->g->node[node];
-    const struct op_ask ask = { c->g, n, 1, SCONV_NO_ACTIVATION };
+    const struct op_ask ask = { c->g, n, 1, SCONV_NO_ACTIVATION, NULL };
     int err = op_prepare(&p->call, &ask, c->why);
 
     p->node = n;

@@ -363,7 +363,8 @@ static bool is_view(const struct compiler *c, const struct onnx_node *n)
 /* Finds code for a node, and prepares the node. */
 static int find_code(struct compiler *c, struct op_call *call, size_t node, enum sconv_activation activation)
 {
-    const struct op_ask ask = { c->g, &c->g->node[node], c->net->options.n_threads, activation };
+    const struct op_ask ask = { c->g, &c->g->node[node], c->net->options.n_threads, activation,
+                                &c->net->options.setup->caches };
 
     return op_prepare(call, &ask, c->why);
 }

@@ -221,11 +221,22 @@ static void add_estimate(struct estimate *sum, const struct sim_machine *m, cons
         sum->wait_cycles[l - 1].number += memory.source[l].latency_cycles;
 }
 
+static const char *why_no_cycles(const struct net_simulated *v, const struct net_which *w)
+{
+    for (size_t i = 0; i < v->net->n_steps; i++) {
+        if (net_is_asked(&v->net->step[i], w) && net_step_is_quantized(&v->net->step[i]))
+            return "cycles of quantized convolutions and products are not simulated";
+    }
+    return NULL;
+}
+
 static struct estimate estimate_of(const struct net_part *x, const struct net_which *w)
 {
     const char *refusal = why_not_simulated(x), *why = refusal ? refusal : exp_estimate_why_not(&x->s->setup->machine);
     const struct net_simulated *v = simulated(x);
     struct estimate sum;
+
+    why = why ? why : why_no_cycles(v, w);
 
     sum.issue_cycles = sum.total_cycles = value_or(0, why);
     for (size_t l = 0; l < SIM_MAX_LEVELS; l++)

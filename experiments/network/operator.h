@@ -21,6 +21,7 @@
 #include "kernels/lib/team.h"
 #include "sim/base/access.h"
 
+struct csa_caches;
 struct onnx_graph;
 struct onnx_node;
 
@@ -38,6 +39,7 @@ struct op_ask {
     const struct onnx_node *node;
     unsigned n_threads;               /* 1..SCONV_MAX_THREADS; 0 is 1 */
     enum sconv_activation activation; /* of every element of the first output; only where OP_ACTIVATES */
+    const struct csa_caches *caches;  /* for plans of quantized convolutions; NULL: plain loops */
 };
 
 struct op;

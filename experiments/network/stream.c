@@ -160,19 +160,27 @@ static const struct onnx_value *in_of(const struct net *net, const struct net_st
     return onnx_in(net->graph, s->call.ask.node, i);
 }
 
+bool net_step_is_quantized(const struct net_step *s)
+{
+    return !s->conv && onnx_integers(s->call.ask.node);
+}
+
 double net_step_macs(const struct net *net, const struct net_step *s)
 {
+    const struct onnx_integers *q = s->conv ? NULL : onnx_integers(s->call.ask.node);
     const bool is_gemm = !strcmp(s->op, "Gemm");
     const struct onnx_value *a, *out;
 
     if (s->conv)
         return conv_macs(&s->conv->plan.problem);
-    if (!is_gemm && strcmp(s->op, "MatMul") != 0)
+    if (!q && !is_gemm && strcmp(s->op, "MatMul") != 0)
         return 0;
-    a = in_of(net, s, 0);
+    a = in_of(net, s, q && q->convolves ? q->w : 0);
     out = onnx_out(net->graph, s->call.ask.node, 0);
     if (!a || !out || !a->n_dims)
         return 0;
+    if (q && q->convolves)
+        return (double)out->elements * (double)a->elements / (double)a->dim[0];
     return (double)out->elements *
            (double)a->dim[is_gemm && onnx_int(s->call.ask.node, "transA", 0) ? 0 : a->n_dims - 1];
 }

@@ -39,6 +39,9 @@ void net_stream_release(struct net_stream *s); /* of all zeros is fine */
 /* Returns the steps, with or without the recorded stack of convolutions; s must not move. */
 struct exp_steps net_stream_steps(const struct net_stream *s, bool has_stack);
 
+/* Tells whether a step is a convolution or product of 8-bit elements: a model without cycles stands in for the step. */
+bool net_step_is_quantized(const struct net_step *s);
+
 /* Returns a step's multiply-adds: of a convolution or a matrix product; 0: neither. */
 double net_step_macs(const struct net *net, const struct net_step *s);
 

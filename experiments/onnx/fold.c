@@ -556,6 +556,25 @@ static void fold_reduce(const struct infer *c, struct onnx_value *out, enum oper
     set_data(out, data);
 }
 
+/* Converts constant weights to floats. */
+static void fold_dequantize(const struct infer *c, struct onnx_value *out)
+{
+    const struct onnx_value *in = infer_in(c, 0), *scale = infer_in(c, 1), *zero = infer_in(c, 2);
+    struct onnx_scales scales;
+    float *data;
+
+    if (!onnx_type_bytes(in->type) || out->type != ONNX_FLOAT || onnx_scales(c->g, c->n, &scales, NULL))
+        return;
+    data = make(c, out);
+    for (size_t i = 0; i < out->elements && data; i++) {
+        const size_t at = onnx_scale_at(&scales, i);
+
+        data[i] =
+            (float)(onnx_element_int(in, i) - (zero ? onnx_element_int(zero, at) : 0)) * (float)onnx_element(scale, at);
+    }
+    set_data(out, data);
+}
+
 /* ---- which operator ---- */
 
 struct folding {
@@ -576,6 +595,7 @@ static const struct folding foldings[] = {
     { "Concat", fold_concat, NULL, 0, false },
     { "Constant", fold_constant, NULL, 0, false },
     { "ConstantOfShape", fold_constant_of_shape, NULL, 0, false },
+    { "DequantizeLinear", fold_dequantize, NULL, 0, false },
     { "Div", NULL, fold_arithmetic, DIV, false },
     { "Equal", NULL, fold_arithmetic, EQUAL, false },
     { "Expand", fold_expand, NULL, 0, false },

@@ -72,12 +72,13 @@ bool onnx_is_conv(const struct onnx_node *n)
 static const struct {
     const char *domain, *op, *hint;
 } hints[] = {
-    { "", "QLinear", "; it is quantized, and only fp32 is run: take the network as it was before" },
-    { "", "Quantize", "; it is quantized, and only fp32 is run: take the network as it was before" },
-    { "", "Integer", "; it is quantized, and only fp32 is run: take the network as it was before" },
-    { "", "QAttention", "; it is quantized, and only fp32 is run: take the network as it was before" },
-    { "", "QGemm", "; it is quantized, and only fp32 is run: take the network as it was before" },
-    { "", "NBits", "; it is quantized, and only fp32 is run: take the network as it was before" },
+    { "com.microsoft", "QLinear", "; ONNX Runtime's quantizer makes it: quant_format=QDQ makes standard operators" },
+    { "", "QLinearConv", "; it is quantized: `make network` runs it, and layers are fp32" },
+    { "", "ConvInteger", "; it is quantized: `make network` runs it, and layers are fp32" },
+    { "", "Quantize", "; it is quantized in a way that is not run: take the network as it was before" },
+    { "", "QAttention", "; it is quantized in a way that is not run: take the network as it was before" },
+    { "", "QGemm", "; it is quantized in a way that is not run: take the network as it was before" },
+    { "", "NBits", "; it is quantized in a way that is not run: take the network as it was before" },
     { "com.m", "", "; ONNX Runtime's optimiser makes such operators: save the network before it is optimised" },
     { "ai.onnx.ml", "", "; it is no operator of a neural network" },
     { "ai.onnx.preview.training", "", "; it is for training" },

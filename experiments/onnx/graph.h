@@ -266,6 +266,49 @@ int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct on
 int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, struct conv_problem *p,
                       struct exp_why *why);
 
+/* ---- quantized operators ---- */
+
+/*
+ * The inputs of ConvInteger, QLinearConv, MatMulInteger and QLinearMatMul, by number: sums of products of x - x_zero and
+ * w - w_zero, in s32. ONNX_NONE: the operator lacks the input. A scale or a zero point of x has a single element or an
+ * element for each row of a matrix; of w, a single element or an element for each filter or column.
+ */
+struct onnx_integers {
+    const char *op;
+    size_t x, x_scale, x_zero, w, w_scale, w_zero;
+    size_t y_scale, y_zero, bias; /* y = round((sum + bias) * x_scale * w_scale / y_scale) + y_zero, saturated */
+    bool convolves;               /* otherwise a product of matrices */
+};
+
+/* Returns the inputs of a node of the four operators; NULL: another operator. */
+const struct onnx_integers *onnx_integers(const struct onnx_node *n);
+
+/*
+ * Makes the shape of a ConvInteger or QLinearConv; p->type follows the type of x. Returns as onnx_conv_problem. Refuses
+ * sums that may exceed 32 bits.
+ */
+int onnx_integer_problem(const struct onnx_graph *g, const struct onnx_node *n, struct conv_problem *p,
+                         struct exp_why *why);
+
+/*
+ * The place of an element's scale and zero point, for QuantizeLinear and DequantizeLinear. A tensor has a single scale,
+ * a scale for each index of an axis, or, from opset 21 on, a scale for each block of an axis.
+ */
+struct onnx_scales {
+    size_t inner, dim, block;                  /* elements behind the axis, the axis's dimension, indices of a block */
+    size_t outer_step, block_step, inner_step; /* in the scale; all 0: a single scale */
+};
+
+static inline size_t onnx_scale_at(const struct onnx_scales *s, size_t element)
+{
+    const size_t row = element / s->inner;
+
+    return row / s->dim * s->outer_step + row % s->dim / s->block * s->block_step + element % s->inner * s->inner_step;
+}
+
+/* Reads the scales of a node whose inputs have shapes. Returns 0, or -EINVAL with a line in why. */
+int onnx_scales(const struct onnx_graph *g, const struct onnx_node *n, struct onnx_scales *s, struct exp_why *why);
+
 /* The axes resized by a Resize or Upsample: all dimensions, or the attribute "axes" in the attribute's order. */
 struct onnx_resized {
     size_t n, axis[ONNX_MAX_DIMS];

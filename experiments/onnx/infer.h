@@ -53,7 +53,7 @@ bool infer_broadcast(size_t *n, int64_t *to, const struct onnx_value *b);
 /* The constant tensor of an attribute. Returns 0, -errno, or NO_SHAPE if there is none. */
 int infer_tensor(const struct infer *c, const char *name, struct onnx_value *v);
 
-/* ---- the rules: infer_window.c, infer_math.c, infer_layout.c, infer_select.c ---- */
+/* ---- the rules: infer_window.c, infer_math.c, infer_layout.c, infer_select.c, infer_quantized.c ---- */
 
 int rule_conv(const struct infer *c);
 int rule_conv_transpose(const struct infer *c);
@@ -83,8 +83,6 @@ int rule_gemm(const struct infer *c);
 int rule_reduce(const struct infer *c);
 int rule_arg(const struct infer *c);
 int rule_cast(const struct infer *c);
-int rule_quantize(const struct infer *c);
-int rule_dequantize(const struct infer *c);
 
 int rule_concat(const struct infer *c);
 int rule_split(const struct infer *c);
@@ -111,6 +109,15 @@ int rule_eye_like(const struct infer *c);
 int rule_top_k(const struct infer *c);
 int rule_det(const struct infer *c);
 int rule_depends(const struct infer *c); /* the number of elements depends on the data */
+
+int rule_quantize(const struct infer *c);
+int rule_dequantize(const struct infer *c);
+int rule_quantize_dynamically(const struct infer *c);
+int rule_integers(const struct infer *c); /* ConvInteger, QLinearConv, MatMulInteger, QLinearMatMul */
+
+/* Sets the output of a convolution or a product, of elements of a type. bias: the input; ONNX_NONE: none. */
+int infer_conv(const struct infer *c, enum onnx_type stored, const struct onnx_value *filters, size_t bias);
+int infer_product(const struct infer *c, enum onnx_type stored, const struct onnx_value *b);
 
 /* Writes the name of operator i of the operators with a rule. Returns false behind the last. */
 bool infer_operator(size_t i, char *name, size_t bytes);

@@ -196,9 +196,9 @@ int rule_where(const struct infer *c)
 
 /* ---- matrices ---- */
 
-int rule_matmul(const struct infer *c)
+int infer_product(const struct infer *c, enum onnx_type stored, const struct onnx_value *b)
 {
-    const struct onnx_value *a = infer_in(c, 0), *b = infer_in(c, 1);
+    const struct onnx_value *a = infer_in(c, 0);
     struct onnx_value left = *a, right = *b;
     int64_t dim[ONNX_MAX_DIMS], rows, columns;
     size_t n;
@@ -219,7 +219,12 @@ int rule_matmul(const struct infer *c)
         dim[n++] = rows;
     if (b->n_dims > 1)
         dim[n++] = columns;
-    return infer_set(c, 0, a->stored, n, dim);
+    return infer_set(c, 0, stored, n, dim);
+}
+
+int rule_matmul(const struct infer *c)
+{
+    return infer_product(c, infer_in(c, 0)->stored, infer_in(c, 1));
 }
 
 int rule_gemm(const struct infer *c)
@@ -313,33 +318,4 @@ int rule_cast(const struct infer *c)
     if (!to)
         return infer_wrong(c, "type %lld is not known", (long long)number);
     return infer_set(c, 0, to, in->n_dims, in->dim);
-}
-
-/* Reads output_dtype of newer opsets (21, 23); 0 or a missing attribute: `otherwise`. */
-static int output_type(const struct infer *c, enum onnx_type otherwise, enum onnx_type *to)
-{
-    const int64_t type = onnx_int(c->n, "output_dtype", 0);
-
-    *to = type ? (enum onnx_type)type : otherwise;
-    return type < 0 || type >= ONNX_N_TYPES ? infer_wrong(c, "type %lld is not known", (long long)type) : 0;
-}
-
-int rule_quantize(const struct infer *c)
-{
-    const struct onnx_value *in = infer_in(c, 0), *zero = infer_in(c, 2);
-    enum onnx_type to;
-    int err = output_type(c, zero ? zero->stored : ONNX_UINT8, &to);
-
-    if (!err && zero && zero->stored != to)
-        err = infer_wrong(c, "its output_dtype is %s, and its zero point is %s", onnx_type_name(to),
-                          onnx_type_name(zero->stored));
-    return err ? err : infer_set(c, 0, to, in->n_dims, in->dim);
-}
-
-int rule_dequantize(const struct infer *c)
-{
-    enum onnx_type to;
-    const int err = output_type(c, infer_in(c, 1)->stored, &to);
-
-    return err ? err : infer_set(c, 0, to, infer_in(c, 0)->n_dims, infer_in(c, 0)->dim);
 }

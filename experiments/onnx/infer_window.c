@@ -26,9 +26,9 @@ static int set_windows(const struct infer *c, size_t out, enum onnx_type stored,
 }
 
 /* Checks channels, filters and bias of a convolution whose filters are [filters][channels of a group]... */
-static int check_groups(const struct infer *c, int64_t groups, int64_t channels, int64_t filters)
+static int check_groups(const struct infer *c, int64_t groups, int64_t channels, int64_t filters,
+                        const struct onnx_value *bias)
 {
-    const struct onnx_value *bias = infer_in(c, 2);
     const int64_t in_c = infer_in(c, 0)->dim[1];
 
     if (groups < 1 || groups > INT32_MAX || channels > INT32_MAX || in_c % groups || filters % groups)
@@ -42,14 +42,18 @@ static int check_groups(const struct infer *c, int64_t groups, int64_t channels,
     return 0;
 }
 
-int rule_conv(const struct infer *c)
+int infer_conv(const struct infer *c, enum onnx_type stored, const struct onnx_value *filters, size_t bias)
 {
-    const struct onnx_value *filters = infer_in(c, 1);
     struct onnx_window w;
     int err = read_window(c, &w);
 
-    err = err ? err : check_groups(c, onnx_int(c->n, "group", 1), filters->dim[1], filters->dim[0]);
-    return err ? err : set_windows(c, 0, infer_in(c, 0)->stored, filters->dim[0], &w);
+    err = err ? err : check_groups(c, onnx_int(c->n, "group", 1), filters->dim[1], filters->dim[0], infer_in(c, bias));
+    return err ? err : set_windows(c, 0, stored, filters->dim[0], &w);
+}
+
+int rule_conv(const struct infer *c)
+{
+    return infer_conv(c, infer_in(c, 0)->stored, infer_in(c, 1), 2);
 }
 
 int rule_conv_transpose(const struct infer *c)

@@ -509,7 +509,7 @@ static struct onnx_reading *begin(const char *path, size_t bytes)
     r->folder = slash ? exp_format("%.*s", (int)(slash - path) + (slash == path), path) : exp_copy_text(".");
     r->graph.path = onnx_own_text(r, "%s", path);
     r->graph.name = onnx_own_text(r, "%.*s", (int)(ends ? n - 5 : n), name);
-    r->may_fold = ONNX_MAY_FOLD + bytes;
+    r->may_fold = ONNX_MAY_FOLD + sizeof(float) * bytes; /* bytes become floats (DequantizeLinear) */
     r->may_visit = ONNX_MAY_VISIT + bytes;
     return r;
 }

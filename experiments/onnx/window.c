@@ -167,13 +167,14 @@ static int set_transposed(const struct onnx_node *node, const struct onnx_value 
 int onnx_window(const struct onnx_graph *g, const struct onnx_node *n, struct onnx_window *w, struct exp_why *why)
 {
     const struct onnx_value *in = onnx_in(g, n, 0), *filters = NULL;
+    const struct onnx_integers *integers = onnx_integers(n);
     const bool is_transposed = onnx_is(n, "ConvTranspose");
     int err;
 
     assert(w);
     *w = (struct onnx_window){ 0 };
-    if (is_transposed || onnx_is_conv(n))
-        filters = onnx_in(g, n, 1);
+    if (is_transposed || integers || onnx_is_conv(n))
+        filters = onnx_in(g, n, integers ? integers->w : 1);
     if (!in || !in->has_shape || (filters && !filters->has_shape))
         return exp_fail(why, -EINVAL, "the shape of an input is not known");
     err = read_numbers(n, in, filters, w, why);
@@ -243,34 +244,28 @@ int onnx_resized(const struct onnx_graph *g, const struct onnx_node *n, struct o
 
 /* ---- convolutions of planes ---- */
 
-static int check_conv(const struct onnx_graph *g, const struct onnx_node *n, struct exp_why *why)
+static int check_conv(const struct onnx_graph *g, const struct onnx_node *n, const struct onnx_value *filters,
+                      struct exp_why *why)
 {
-    const struct onnx_value *in = onnx_in(g, n, 0), *filters = onnx_in(g, n, 1), *out = onnx_out(g, n, 0);
+    const struct onnx_value *in = onnx_in(g, n, 0), *out = onnx_out(g, n, 0);
 
     if (n->why_unread)
         return exp_fail(why, -EINVAL, "%s", n->why_unread);
-    if (!onnx_is_conv(n))
-        return exp_fail(why, -EINVAL, "%.60s%s%.60s is no forward convolution that is read%s", n->op,
-                        *n->domain ? " of domain " : "", n->domain, onnx_hint(n));
     if (!in || !filters || !out || !in->has_shape || !filters->has_shape || !out->has_shape)
         return exp_fail(why, -EINVAL, "%s", n->why_no_shape ? n->why_no_shape : "its shape is not known");
     if (in->n_dims != 3 && in->n_dims != 4)
         return exp_fail(why, -EINVAL, "it has %zu spatial dimensions; 1 and 2 are run here", in->n_dims - 2);
-    if (in->type != ONNX_FLOAT || filters->type != ONNX_FLOAT)
-        return exp_fail(why, -EINVAL, "its elements are %s, no floats", onnx_type_name(in->type));
     return 0;
 }
 
-int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, struct conv_problem *p,
-                      struct exp_why *why)
+static int make_problem(const struct onnx_graph *g, const struct onnx_node *n, const struct onnx_value *filters,
+                        enum conv_type type, struct conv_problem *p, struct exp_why *why)
 {
-    const struct onnx_value *in = onnx_in(g, n, 0), *filters = onnx_in(g, n, 1);
+    const struct onnx_value *in = onnx_in(g, n, 0);
     struct onnx_window w;
     size_t x; /* the axis of the width */
-    int err = check_conv(g, n, why);
+    int err = check_conv(g, n, filters, why);
 
-    assert(p);
-    *p = (struct conv_problem){ 0 };
     err = err ? err : onnx_window(g, n, &w, why);
     if (err)
         return err;
@@ -292,6 +287,33 @@ int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, str
         .dilation_h = w.n == 2 ? (size_t)w.dilation[0] : 1,
         .dilation_w = (size_t)w.dilation[x],
         .groups = (size_t)onnx_int(n, "group", 1),
+        .type = type,
     };
     return conv_problem_finish(p, why ? SIM_WHY(why->text) : SIM_NO_WHY);
+}
+
+int onnx_conv_problem(const struct onnx_graph *g, const struct onnx_node *n, struct conv_problem *p,
+                      struct exp_why *why)
+{
+    const struct onnx_value *in = onnx_in(g, n, 0), *filters = onnx_in(g, n, 1);
+
+    assert(p);
+    *p = (struct conv_problem){ 0 };
+    if (!n->why_unread && !onnx_is_conv(n))
+        return exp_fail(why, -EINVAL, "%.60s%s%.60s is no forward convolution that is read%s", n->op,
+                        *n->domain ? " of domain " : "", n->domain, onnx_hint(n));
+    if (in && filters && in->has_shape && filters->has_shape && (in->type != ONNX_FLOAT || filters->type != ONNX_FLOAT))
+        return exp_fail(why, -EINVAL, "its elements are %s, no floats", onnx_type_name(in->type));
+    return make_problem(g, n, filters, CONV_F32, p, why);
+}
+
+int onnx_integer_problem(const struct onnx_graph *g, const struct onnx_node *n, struct conv_problem *p,
+                         struct exp_why *why)
+{
+    const struct onnx_integers *i = onnx_integers(n);
+    const bool is_signed = onnx_in(g, n, i->x)->type == ONNX_INT8;
+
+    assert(p && i && i->convolves);
+    *p = (struct conv_problem){ 0 };
+    return make_problem(g, n, onnx_in(g, n, i->w), is_signed ? CONV_S8S8 : CONV_U8S8, p, why);
 }

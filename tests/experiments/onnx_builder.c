@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "experiments/base/error.h"
+#include "experiments/onnx/graph.h"
 
 #include "onnx.pb-c.h"
 
@@ -94,6 +95,12 @@ void onnx_write_input(struct onnx_writer *w, const char *name, size_t n_dims, co
     append(&w->model->graph->input, &w->model->graph->n_input, new_value(name, n_dims, dim));
 }
 
+void onnx_write_input_of(struct onnx_writer *w, const char *name, int32_t type, size_t n_dims, const int64_t *dim)
+{
+    onnx_write_input(w, name, n_dims, dim);
+    w->model->graph->input[w->model->graph->n_input - 1]->type->tensor_type->elem_type = type;
+}
+
 void onnx_write_output(struct onnx_writer *w, const char *name, size_t n_dims, const int64_t *dim)
 {
     append(&w->model->graph->output, &w->model->graph->n_output, new_value(name, n_dims, dim));
@@ -127,6 +134,12 @@ void onnx_write_int64s(struct onnx_writer *w, const char *name, size_t n, const 
 {
     add_tensor(w, name, ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 1, (int64_t[]){ (int64_t)n },
                exp_copy_bytes(data, n, sizeof *data), sizeof *data);
+}
+
+void onnx_write_constant(struct onnx_writer *w, const char *name, int32_t type, size_t n_dims, const int64_t *dim,
+                         void *data)
+{
+    add_tensor(w, name, type, n_dims, dim, data, onnx_type_bytes((enum onnx_type)type));
 }
 
 /* ---- nodes ---- */

@@ -34,6 +34,11 @@ void onnx_write_output(struct onnx_writer *w, const char *name, size_t n_dims, c
 void onnx_write_floats(struct onnx_writer *w, const char *name, size_t n_dims, const int64_t *dim, float *data);
 void onnx_write_int64s(struct onnx_writer *w, const char *name, size_t n, const int64_t *data);
 
+/* Add an input, and a constant, of a type (enum onnx_type); the constant's memory from malloc is taken over. */
+void onnx_write_input_of(struct onnx_writer *w, const char *name, int32_t type, size_t n_dims, const int64_t *dim);
+void onnx_write_constant(struct onnx_writer *w, const char *name, int32_t type, size_t n_dims, const int64_t *dim,
+                         void *data);
+
 /* Adds a node; inputs and outputs are lists of names, separated by commas. */
 void onnx_write_node(struct onnx_writer *w, const char *op, const char *name, const char *in, const char *out);
 

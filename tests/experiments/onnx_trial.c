@@ -194,7 +194,7 @@ static void run_in_place(const struct op_trial *t, const struct onnx_graph *g, c
 
 static void run_trial(const struct op_trial *t, const struct onnx_graph *g)
 {
-    const struct op_ask ask = { g, &g->node[0], 1 + (unsigned)rng_below(4), t->activation };
+    const struct op_ask ask = { g, &g->node[0], 1 + (unsigned)rng_below(4), t->activation, NULL };
     struct exp_why why = { "" };
     struct op_call call;
     struct memory m;

@@ -225,8 +225,18 @@ static struct result try_case(const char *folder, const char *name)
 }
 
 struct totals {
-    unsigned found, ran, ran_float;
+    unsigned found, ran, ran_float, quantized; /* quantized: operators of s8 and u8; each must run */
 };
+
+static bool is_quantized(const char *name)
+{
+    static const char *const words[] = { "quantizelinear", "qlinear", "convinteger", "matmulinteger" };
+    bool is = false;
+
+    for (size_t i = 0; i < COUNT(words); i++)
+        is = is || strstr(name, words[i]);
+    return is;
+}
 
 static int is_case(const struct dirent *e)
 {
@@ -245,6 +255,9 @@ static void try_folder(const char *folder, struct totals *t)
         t->found++;
         t->ran += r.ran;
         t->ran_float += r.ran && r.is_float;
+        t->quantized += r.ran && is_quantized(list[i]->d_name);
+        if (is_quantized(list[i]->d_name))
+            test_check(r.ran, "%s does not run: %s", list[i]->d_name, r.why.text);
         if (!r.ran)
             printf("    %s: skipped: %s\n", list[i]->d_name, r.why.text);
         free(path);
@@ -269,6 +282,7 @@ static void test_official(void)
     }
     printf("\n    of %u official tests %u ran, %u of them of floats alone; failures: %u\n", t.found, t.ran, t.ran_float,
            CU_get_number_of_failures() - failed);
+    test_check(t.quantized >= 17, "only %u official tests of quantized operators ran", t.quantized);
     test_check(t.ran_float >= 530, "only %u official tests of floats ran", t.ran_float);
 }
 

@@ -229,11 +229,10 @@ static void operators_of_others_say_whose_they_are(void)
     static const struct {
         const char *domain, *op, *words;
     } lines[] = {
-        { "", "QLinearConv",
-          "QLinearConv is no forward convolution that is read; it is quantized, and only fp32 is run" },
-        { "", "ConvInteger", "it is quantized" },
+        { "", "ConvInteger",
+          "ConvInteger is no forward convolution that is read; it is quantized: `make network` runs it" },
         { "com.microsoft", "QLinearConv",
-          "QLinearConv of domain com.microsoft is no forward convolution that is read; it is quantized" },
+          "QLinearConv of domain com.microsoft is no forward convolution that is read; ONNX Runtime's quantizer" },
         { "com.microsoft", "NhwcConv",
           "of domain com.microsoft is no forward convolution that is read; ONNX Runtime's optimiser" },
         { "com.microsoft.nchwc", "Conv",

@@ -316,7 +316,7 @@ static void check_refusal(struct op_trial *t, const char *says)
     struct op_call call;
 
     if (!op_trial_read(t, &g, &why)) {
-        CU_ASSERT_EQUAL(op_prepare(&call, &(struct op_ask){ g, &g->node[0], 1, t->activation }, &why), -ENOTSUP);
+        CU_ASSERT_EQUAL(op_prepare(&call, &(struct op_ask){ g, &g->node[0], 1, t->activation, NULL }, &why), -ENOTSUP);
         CU_ASSERT_PTR_NULL(call.own);
         test_check(strstr(why.text, "'node'"), "%s: the node is not named: %s", t->name, why.text);
         onnx_free(g);

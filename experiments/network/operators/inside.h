@@ -37,6 +37,29 @@ int op_axis(const struct op_call *call, int64_t axis, size_t n_dims, size_t *out
 bool op_is_number(enum onnx_type type);
 double op_number(enum onnx_type type, const void *data, size_t i);
 
+/* Returns element i of a zero point; a single element serves every i; a missing zero point is 0. */
+int32_t op_zero_point(const struct op_call *call, const struct op_tensors *t, size_t in, size_t i);
+
+/* The range of a quantized type, less the zero point. */
+struct op_range {
+    float low, high;
+    int32_t zero;
+};
+
+struct op_range op_range_of(enum onnx_type type, int32_t zero);
+
+/*
+ * Quantizes a quotient x to at most 16 bits: rounds half to even, adds the zero point and saturates. NaN becomes the
+ * least element of the type.
+ */
+static inline int32_t op_quantized(float x, struct op_range r)
+{
+    const float to_whole = 0x1.8p23F; /* added to a number below 2^22, leaves no bits for the fraction */
+    const float above = x > r.low ? x : r.low, inside = above < r.high ? above : r.high;
+
+    return (int32_t)(inside + to_whole - to_whole) + r.zero;
+}
+
 /* Returns the product of dimensions from..to - 1. */
 size_t op_elements(const struct onnx_value *v, size_t from, size_t to);
 

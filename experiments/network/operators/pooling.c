@@ -25,13 +25,15 @@ struct axis {
 
 struct pool {
     enum kind kind;
+    enum onnx_type type; /* floats; or, of MaxPool, bytes */
     size_t planes, in_plane, out_plane;
     struct axis axis[N_AXES];
     bool counts_padding, column_major;
     bool is_fast, is_close, is_whole; /* vectors; windows for op_loops.max_plane; a single window of the whole plane */
     struct op_pool_plane plane;
     size_t aside_elements;
-    float *aside, *by_row, *by_column; /* aside: a row for each share */
+    float *aside, *by_row,
+        *by_column; /* aside: a row for each share; behind it, of bytes, an input and an output plane */
 };
 
 /* ---- preparing ---- */
@@ -113,7 +115,8 @@ static void prepare_fast(struct op_call *call, const struct pool *plain)
     const struct axis *c = &plain->axis[COLUMN];
     const size_t reached = (size_t)((c->out - 1) * c->stride + (c->taps - 1) * c->dilation + 1);
     const size_t width = reached > (size_t)(c->before + c->in) ? reached : (size_t)(c->before + c->in);
-    const size_t row = (width + 31) / 16 * 16, n_aside = row * call->ask.n_threads;
+    const size_t planes = plain->type == ONNX_FLOAT ? 0 : plain->in_plane + plain->out_plane;
+    const size_t row = (width + 31) / 16 * 16 + planes, n_aside = row * call->ask.n_threads;
     struct pool *p = op_own(call, sizeof *p + (n_aside + (size_t)(c->out + plain->axis[ROW].out)) * sizeof *p->aside);
 
     *p = *plain;
@@ -140,17 +143,23 @@ static bool is_whole(const struct pool *p)
     return true;
 }
 
+static bool takes(const struct pool *p)
+{
+    return p->type == ONNX_FLOAT || (p->kind == MAX && (p->type == ONNX_UINT8 || p->type == ONNX_INT8));
+}
+
 static int prepare(struct op_call *call, struct exp_why *why)
 {
     const struct onnx_node *node = call->ask.node;
     struct pool p = { .kind = onnx_is(node, "MaxPool") ? MAX : AVERAGE,
+                      .type = op_in(call, 0) ? op_in(call, 0)->type : ONNX_UNKNOWN_TYPE,
                       .column_major = onnx_int(node, "storage_order", 0),
                       .counts_padding = onnx_int(node, "count_include_pad", 0) };
     const struct onnx_value *in = op_in(call, 0);
     struct onnx_window w;
     int err = op_check_shapes(call, 1, why);
 
-    if (!err && (in->type != ONNX_FLOAT || op_out(call, 0)->type != ONNX_FLOAT))
+    if (!err && (op_out(call, 0)->type != in->type || !takes(&p)))
         err = op_refuse(call, why, "elements of type %s", onnx_type_name(in->type));
     if (!err && (in->n_dims < 3 || in->n_dims > 2 + N_AXES))
         err = op_refuse(call, why, "an input of %zu dimensions", in->n_dims);
@@ -160,7 +169,7 @@ static int prepare(struct op_call *call, struct exp_why *why)
         err = set_axes(call, &p, &w, why);
     if (err)
         return err;
-    p.is_whole = !op_out(call, 1) && p.in_plane && is_whole(&p);
+    p.is_whole = p.type == ONNX_FLOAT && !op_out(call, 1) && p.in_plane && is_whole(&p);
     if (!p.is_whole && p.axis[DEPTH].in == 1 && p.axis[DEPTH].taps == 1 && p.axis[ROW].taps <= MAX_ROWS &&
         !op_out(call, 1) && p.out_plane)
         prepare_fast(call, &p);
@@ -187,7 +196,7 @@ static void take(const struct pool *p, struct window *w, double x, ptrdiff_t at)
 }
 
 /* Takes the elements of a window; at: the first tap in each axis. */
-static struct window look(const struct pool *p, const float *in, const ptrdiff_t at[N_AXES])
+static struct window look(const struct pool *p, const void *in, const ptrdiff_t at[N_AXES])
 {
     const struct axis *a = p->axis;
     struct window w = { p->kind == MAX ? -HUGE_VAL : 0, 0, -1 };
@@ -202,13 +211,15 @@ static struct window look(const struct pool *p, const float *in, const ptrdiff_t
         w.n += is_inside || (p->counts_padding && d < a[DEPTH].with_padding && h < a[ROW].with_padding &&
                              c < a[COLUMN].with_padding);
         if (is_inside)
-            take(p, &w, (double)in[i], i);
+            take(p, &w, op_number(p->type, in, (size_t)i), i);
     }
     return w;
 }
 
 static double result_of(const struct pool *p, const struct window *w)
 {
+    if (p->type != ONNX_FLOAT && w->best < 0) /* padding alone */
+        return p->type == ONNX_INT8 ? -128 : 0;
     return p->kind == AVERAGE ? w->value / (double)w->n : w->value;
 }
 
@@ -226,8 +237,9 @@ static int64_t index_of(const struct pool *p, ptrdiff_t best)
 static void pool_plane(const struct pool *p, const struct op_tensors *t, size_t plane, int64_t *indices)
 {
     const struct axis *a = p->axis;
-    const float *in = (const float *)t->in[0] + plane * p->in_plane;
-    float *out = (float *)t->out[0] + plane * p->out_plane;
+    const size_t bytes = onnx_type_bytes(p->type);
+    const unsigned char *in = (const unsigned char *)t->in[0] + plane * p->in_plane * bytes;
+    unsigned char *out = (unsigned char *)t->out[0] + plane * p->out_plane * bytes;
 
     for (size_t i = 0; i < p->out_plane; i++) {
         const ptrdiff_t o = (ptrdiff_t)i, c = o % a[COLUMN].out, h = o / a[COLUMN].out % a[ROW].out;
@@ -237,7 +249,10 @@ static void pool_plane(const struct pool *p, const struct op_tensors *t, size_t 
                  (const ptrdiff_t[]){ d * a[DEPTH].stride - a[DEPTH].before, h * a[ROW].stride - a[ROW].before,
                                       c * a[COLUMN].stride - a[COLUMN].before });
 
-        out[i] = (float)result_of(p, &w);
+        if (p->type == ONNX_FLOAT)
+            ((float *)(void *)out)[i] = (float)result_of(p, &w);
+        else
+            out[i] = (unsigned char)(int)result_of(p, &w);
         if (indices)
             indices[plane * p->out_plane + i] = index_of(p, w.best) + (int64_t)(plane * p->in_plane);
     }
@@ -315,6 +330,22 @@ static void pool_fast(const struct pool *p, const float *in, float *out, float *
         pool_rows(p, in, out, aside);
 }
 
+/* Pools planes of bytes as planes of floats: a maximum is exact. */
+static void pool_bytes(const struct pool *p, const struct op_tensors *t, size_t plane, float *aside)
+{
+    const bool is_signed = p->type == ONNX_INT8;
+    const uint8_t *in = (const uint8_t *)t->in[0] + plane * p->in_plane;
+    uint8_t *out = (uint8_t *)t->out[0] + plane * p->out_plane;
+    float *x = aside + p->aside_elements - p->in_plane - p->out_plane, *y = x + p->in_plane;
+    const float least = is_signed ? -128 : 0;
+
+    for (size_t i = 0; i < p->in_plane; i++)
+        x[i] = is_signed ? (float)(int8_t)in[i] : (float)in[i];
+    pool_fast(p, x, y, aside);
+    for (size_t i = 0; i < p->out_plane; i++)
+        out[i] = (uint8_t)(int)(y[i] > least ? y[i] : least); /* of padding alone the maximum is -infinity */
+}
+
 /*
  * Planes with a NaN are left to plain loops: a maximum with a test for NaN costs twice as much. The search for NaN
  * takes as many planes at once as fit the nearest cache.
@@ -325,6 +356,11 @@ static void quickly(void *ctx, size_t from, size_t to, unsigned share)
     const struct pool *p = w->p;
     const size_t near_elements = 4096, each = p->in_plane < near_elements ? near_elements / (p->in_plane + 1) + 1 : 1;
 
+    if (p->type != ONNX_FLOAT) {
+        for (size_t i = from; i < to && !op_is_emitted(); i++) /* a model stands in */
+            pool_bytes(p, w->t, i, p->aside + share * p->aside_elements);
+        return;
+    }
     for (size_t i = from; i < to; i += each) {
         const size_t end = to - i < each ? to : i + each;
         const float *in = (const float *)w->t->in[0] + i * p->in_plane;
@@ -357,6 +393,7 @@ static int prepare_global(struct op_call *call, struct exp_why *why)
     if (err)
         return err;
     p = op_own(call, sizeof *p);
+    p->type = in->type;
     p->kind = onnx_is(call->ask.node, "GlobalMaxPool") ? MAX : AVERAGE;
     p->planes = op_elements(in, 0, 2);
     p->in_plane = op_elements(in, 2, in->n_dims);

@@ -23,7 +23,10 @@
     X(Gemm) X(MatMul)                                                                                                  \
     /* convolve.c, resize.c, logic.c */                                                                                \
     X(Conv) X(ConvTranspose) X(Resize) X(Upsample) X(Greater) X(GreaterOrEqual) X(Less) X(LessOrEqual) X(Equal)        \
-    X(And) X(Or) X(Not) X(Where) X(Cast)
+    X(And) X(Or) X(Not) X(Where) X(Cast)                                                                               \
+    /* quantize.c, integers.c */                                                                                       \
+    X(QuantizeLinear) X(DequantizeLinear) X(DynamicQuantizeLinear) X(ConvInteger) X(QLinearConv) X(MatMulInteger)      \
+    X(QLinearMatMul)
 /* clang-format on */
 
 #define OP_DECLARE(name) extern const struct op op_##name;
