@@ -71,6 +71,7 @@
     X(team) \
     X(epilogue) \
     X(fused) \
+    X(plan) \
     X(plan_json) \
     X(emit_c) \
     X(emit_streams) \

@@ -394,7 +394,7 @@ static void outputs_ahead(const struct conv_plan *p, const struct conv_step *s, 
     bool is_next = p->sconv.tiling.schedule == CSA_WS && s->n_win < left;
     size_t first = is_next ? s->n_win : 0, n = (is_next ? min_size(2 * s->n_win, left) : s->n_win) - first;
 
-    for (size_t end = n; end && end <= n; end -= min_size(end, LINE_BYTES / sizeof(float))) {
+    for (size_t end = n; end; end -= min_size(end, LINE_BYTES / sizeof(float))) {
         const struct conv_ahead list = {
             .addr = a->out + (first + end - 1) * sizeof(float),
             .step_bytes = (int64_t)(a->ld_out * sizeof(float)),

@@ -293,8 +293,9 @@ static size_t run_of_windows(const struct sconv *s, const struct conv_step *step
                              size_t n)
 {
     const struct conv_sconv_options *o = &s->plan->sconv.options;
-    size_t win = step->n_win, end = s->n_windows - (o->prefetches && win <= s->n_windows ? win : 0);
+    size_t win = step->n_win, end = s->n_windows - (o->prefetches ? win : 0);
 
+    assert(win <= s->n_windows);
     if (s->plan->sconv.walks || (o->skips_padding && reads_padding(s, step)))
         return 1;
     if (o->skips_padding)

@@ -29,7 +29,7 @@ bool conv_part_halve(struct conv_part *part, const struct conv_plan *whole)
         part->images = ceil_div(part->images, 2);
     else if (whole->algorithm == CONV_WINOGRAD)
         return false;
-    else if (has_rows && (windows >= part->filters || !has_filters))
+    else if (has_rows && windows >= part->filters) /* more filters than 128 windows are enough to halve */
         part->rows = ceil_div(part->rows, 2);
     else if (has_filters)
         part->filters = ceil_div(part->filters, 2);

@@ -146,37 +146,12 @@ static void few_layers_are_explained_by_small_work(void)
                costs[CONV_WORK_TILE], costs[CONV_WORK_STEP]);
 }
 
-/* Access by access work runs in loops; the rest is around the loops. A branch belongs to the comparison before. */
-static void work_becomes_operations(void)
-{
-    const double work[CONV_N_WORKS] = { [CONV_WORK_STEP] = 2, [CONV_WORK_LOAD] = 100, [CONV_WORK_STORE] = 10 };
-    struct conv_stack stack = { 0 };
-    struct conv_stack_phase *p = &stack.phase[CONV_PHASE_UKR];
-    struct sim_work w;
-
-    p->loads[CONV_WORK_STEP] = 30;
-    p->stores[CONV_WORK_STEP] = 10;
-    w = conv_stack_work(&stack, CONV_PHASE_UKR, work);
-    test_check(w.operations == 330 && w.serial_operations == 200, "assumed: %g, %g", w.operations, w.serial_operations);
-    p->instructions[CONV_WORK_STEP] = 300;
-    p->branches[CONV_WORK_STEP] = 20;
-    p->instructions[CONV_WORK_LOAD] = 4;
-    p->instructions[CONV_WORK_STORE] = 1;
-    w = conv_stack_work(&stack, CONV_PHASE_UKR, work);
-    test_check(w.operations == 400 && w.serial_operations == 570, "kernel: %g, %g", w.operations, w.serial_operations);
-    stack.phase[CONV_PHASE_PACK] = *p;
-    w = conv_stack_work(&stack, CONV_PHASE_PACK, work);
-    test_check(w.operations == 410 && w.serial_operations == 560, "packing: %g, %g", w.operations, w.serial_operations);
-    CU_ASSERT(w.macs == 0 && w.loops == 0);
-}
-
 static const struct test_case cases[] = {
     { "tables of stacks read back as they were", tables_read_back_as_they_were },
     { "two tables are read as one", tables_add_up },
     { "broken tables are refused, with the line", broken_tables_are_refused },
     { "known costs are found again", known_costs_are_found_again },
     { "few layers are explained by small work", few_layers_are_explained_by_small_work },
-    { "work becomes operations", work_becomes_operations },
     { NULL, NULL },
 };
 

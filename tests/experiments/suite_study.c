@@ -1,4 +1,4 @@
-/* The study of the cost models: csa2's counts against values worked out by hand, the fit, the statistics. */
+/* The study of the cost models: the fit, the statistics. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <math.h>
@@ -13,10 +13,8 @@
 #include "experiments/bench/model/model.h"
 #include "experiments/choices/study/study.h"
 #include "kernels/csa/csa2.h"
-#include "kernels/ukr/dispatch.h"
 #include "tests/experiments/fake_ruler.h"
 #include "tests/experiments/toy.h"
-#include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -42,88 +40,6 @@ static void test_fit(void)
         sample[i].cycles = sample[i].amount[0] * 100 / (1 + sample[i].amount[1] / 100);
     exp_study_fit(sample, 40, 2, found);
     CU_ASSERT(found[0] >= 0 && found[1] >= 0);
-}
-
-/* A machine of round numbers for counting by hand. */
-static struct csa2_machine toy(void)
-{
-    struct csa2_machine m = { .l1_bytes = 1 << 15,
-                              .l2_bytes = 1 << 20,
-                              .l3_bytes = 1 << 24,
-                              .line_bytes = 64,
-                              .lead_lines = 3,
-                              .slots_per_cycle = 2 };
-
-    for (size_t i = 0; i < CSA2_N_TERMS; i++)
-        m.cycles_of[i] = 1;
-    return m;
-}
-
-/*
- * Pointwise, 16 channels, 48 filters, an 8x8 image of one line's 16 windows by four tiles: planes of 256 bytes, four
- * lines. All reused data fit into half of L1: the set of two filter tiles takes 2 * (1536 + 1536) + 1024 bytes, the
- * output 12 KiB.
- */
-static void test_counts(void)
-{
-    struct conv_problem p = { IMAGES(1, 16, 8, 8), FILTERS(48, 1, 1), UNIT_STEPS, .groups = 1 };
-    const struct conv_ukr *ukr = conv_ukr_find("f32_16x24__avx512");
-    const struct csa2_machine m = toy();
-    struct csa_tiling is = csa2_tiling(&p, ukr, CSA_IS, 16, 2, 4), ws;
-    struct csa2_work work;
-    char why[256];
-
-    CU_ASSERT_FATAL(!conv_problem_finish(&p, SIM_WHY(why)));
-    is = csa2_tiling(&p, ukr, CSA_IS, 99, 99, 99);
-    ws = csa2_tiling(&p, ukr, CSA_WS, 8, 3, 1);
-    CU_ASSERT(is.n_c == 16 && is.k2 == 2 && is.k3 == 4 && is.channel_sets == 1 && is.in_tiles == 4 && is.f_tiles == 2);
-    CU_ASSERT(ws.n_c == 8 && ws.k2 == 3 && ws.k3 == 1 && ws.channel_sets == 2);
-    work = csa2_count(&p, &is, ukr, &m, CSA2_COLD);
-    CU_ASSERT(work.amount[CSA2_ISSUE] == 16 * 4 * 2 * 24 / 2.0); /* 24 multiply-adds, 25 loads a step */
-    CU_ASSERT(work.amount[CSA2_LOADS] == 16 * 4 * 2 * 25 / 2.0);
-    CU_ASSERT(work.amount[CSA2_CALLS] == 8);
-    CU_ASSERT(work.amount[CSA2_PIECES] == 4 * 16 && work.amount[CSA2_STRIDED] == 0);
-    CU_ASSERT(work.amount[CSA2_MEMORY_LINES] == 48 * 16 / 16 + 16 * 4 + 48 * 4); /* filters, input, output */
-    CU_ASSERT(work.amount[CSA2_MEMORY_LEADS] == 16 * 4 + 48 * 4);                /* a line of each plane at a time */
-    CU_ASSERT(work.amount[CSA2_L2_LINES] == 0 && work.amount[CSA2_L3_LINES] == 0 && work.amount[CSA2_SPLIT_ROWS] == 0);
-    work = csa2_count(&p, &is, ukr, &m, CSA2_WARM);
-    CU_ASSERT(work.amount[CSA2_MEMORY_LINES] == 0 && work.amount[CSA2_MEMORY_LEADS] == 0);
-    work = csa2_count(&p, &ws, ukr, &m, CSA2_COLD);
-    CU_ASSERT(work.amount[CSA2_CALLS] == 16);
-    CU_ASSERT(work.amount[CSA2_PIECES] == 2 * 4 * 16); /* K3 is one of two filter tiles: packed twice */
-    CU_ASSERT(csa2_predict(&p, &ws, ukr, &m, CSA2_COLD) == csa2_cycles(&work, &m));
-}
-
-/* Two images of two groups are four times the work of an image of one group. */
-static void test_groups(void)
-{
-    struct conv_problem one = { IMAGES(1, 8, 9, 9), FILTERS(12, 3, 3), STRIDES(2, 2), DILATIONS(1, 1), .groups = 1 },
-                        four = one;
-    const struct conv_ukr *ukr = conv_ukr_find("f32_16x6__avx2");
-    const struct csa2_machine m = toy();
-    struct csa_tiling t;
-    char why[256];
-
-    four.n = 2;
-    four.groups = 2;
-    four.c *= 2;
-    four.k *= 2;
-    CU_ASSERT_FATAL(!conv_problem_finish(&one, SIM_WHY(why)) && !conv_problem_finish(&four, SIM_WHY(why)));
-    t = csa2_tiling(&one, ukr, CSA_WS, 4, 1, 1);
-    CU_ASSERT_DOUBLE_EQUAL(csa2_predict(&four, &t, ukr, &m, CSA2_COLD), 4 * csa2_predict(&one, &t, ukr, &m, CSA2_COLD),
-                           1e-6);
-}
-
-/* Each state has a tie of its own. */
-static void test_tie(void)
-{
-    const double near[] = { 96, 100 }, far[] = { 94, 100 }, equal[] = { 100, 100 };
-    const struct csa2_machine m = { .tie_share = { [CSA2_COLD] = 0.05, [CSA2_WARM] = 0 } };
-
-    CU_ASSERT(csa2_choose_schedule(near, &m, CSA2_COLD) == CSA_WS &&
-              csa2_choose_schedule(far, &m, CSA2_COLD) == CSA_IS);
-    CU_ASSERT(csa2_choose_schedule(near, &m, CSA2_WARM) == CSA_IS &&
-              csa2_choose_schedule(equal, &m, CSA2_WARM) == CSA_WS);
 }
 
 static struct exp_study_tally held_out(struct exp_study_source *s, enum csa2_state state, double tie)
@@ -336,9 +252,6 @@ static void test_disturbed(void)
 static const struct test_case cases[] = {
     { "recorded times that are no good are refused", test_bad_times },
     { "a fit finds the costs, and no negative ones", test_fit },
-    { "csa2 counts what can be worked out by hand", test_counts },
-    { "groups and images multiply the work", test_groups },
-    { "csa2's ties are those of machine and state", test_tie },
     { "the ties are what the recordings give", test_ties },
     { "the answer has all tiles", test_answer_has_all_tiles },
     { "the committed costs are what the recorded times give", test_costs },

@@ -6,11 +6,13 @@
 #include "kernels/backend/backend.h"
 #include "kernels/backend/fused.h"
 #include "kernels/blas/gemm_core.h"
+#include "kernels/csa/csa2.h"
 #include "kernels/plan/plan_winograd.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/winograd.h"
 #include "tests/kernels/kcheck.h"
 #include "tests/kernels/nest_plans.h"
+#include "tests/kernels/shapes.h"
 #include "tests/rng.h"
 #include "tests/suites.h"
 
@@ -70,17 +72,51 @@ static struct conv_plan winograd_plan(void)
         p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = p.groups = 1;
         if (conv_problem_finish(&p, SIM_WHY(why)) || conv_winograd_why_not(&p) || !conv_winograd_takes_ukr(u))
             continue;
-        CU_ASSERT_FATAL(!conv_plan_winograd(&plan, &p, u, rng_below(2) ? 2 : 4, (size_t)rng_range(1, 60), rng_below(2)));
+        CU_ASSERT_FATAL(
+            !conv_plan_winograd(&plan, &p, u, rng_below(2) ? 2 : 4, (size_t)rng_range(1, 60), rng_below(2)));
         return plan;
     }
+}
+
+/* Tiles of a plane, or of many filters, in long runs. */
+static struct conv_plan long_plan(void)
+{
+    struct conv_problem p = { IMAGES(1, 5, 30, 40), FILTERS(700, 1, 1), UNIT_STEPS, .groups = 1 };
+    const struct conv_ukr *u = conv_ukr_at(rng_below(conv_ukr_count()));
+    struct csa_tiling t;
+    struct conv_plan plan;
+    char why[128];
+
+    CU_ASSERT_FATAL(!conv_problem_finish(&p, SIM_WHY(why)));
+    t = csa2_tiling(&p, u, rng_below(2) ? CSA_IS : CSA_WS, (size_t)rng_range(1, 5), 1000, 1000);
+    CU_ASSERT_FATAL(
+        !conv_plan_sconv_with(&plan, &p, u, &t, &(struct conv_sconv_options){ .reads_in_place = rng_below(2) }));
+    return plan;
+}
+
+/* Planes of one output: direct steps of all images, and of a part of the filters. */
+static struct conv_plan matrix_plan(void)
+{
+    struct conv_problem p = { IMAGES(3, 2000, 1, 1), FILTERS(200, 1, 1), UNIT_STEPS, .groups = 1 + rng_below(2) };
+    const struct conv_direct *d;
+    struct conv_plan plan;
+    char why[128];
+
+    CU_ASSERT_FATAL(!conv_problem_finish(&p, SIM_WHY(why)));
+    do
+        d = conv_direct_at(rng_below(conv_direct_count()));
+    while (!conv_direct_suits(d, &p));
+    CU_ASSERT_FATAL(!conv_plan_direct(&plan, &p, d, 32768));
+    return plan;
 }
 
 static const struct {
     const char *name;
     struct conv_plan (*make)(void);
 } kinds[] = {
-    { "SConv", sconv_plan },       { "GEMM", gemm_plan },         { "SConv on im2col", lowered_plan },
-    { "direct", direct_plan },     { "Winograd", winograd_plan },
+    { "SConv", sconv_plan },     { "GEMM", gemm_plan },         { "SConv on im2col", lowered_plan },
+    { "direct", direct_plan },   { "Winograd", winograd_plan }, { "long runs", long_plan },
+    { "matrices", matrix_plan },
 };
 
 /* ---- a back-end that computes nothing ---- */
@@ -171,10 +207,9 @@ static void run_nest(struct run_of_nest *r, const struct conv_plan *plan, size_t
     const struct conv_problem *p = &plan->problem;
     struct finishing *f = &r->finishing;
 
-    *r = (struct run_of_nest){ .counting = { .base.step = count_step,
-                                             .plan = plan,
-                                             .fails_at = fails_at,
-                                             .reduction = conv_reduction(p) } };
+    *r = (struct run_of_nest){
+        .counting = { .base.step = count_step, .plan = plan, .fails_at = fails_at, .reduction = conv_reduction(p) }
+    };
     f->n_outputs = p->n * p->k * conv_windows(p);
     r->counting.whole = calloc(f->n_outputs, 1);
     f->times = calloc(f->n_outputs, 1);
@@ -276,9 +311,9 @@ static void fused_work_is_replayed(void)
             conv_fused_init(&f, &c.base, &plan, &after, &t.sink);
             CU_ASSERT_EQUAL(conv_nest_run(&plan, &f.base), 0);
             conv_fused_end(&f);
-            test_check(t.bytes[SIM_LOAD] == bytes && t.bytes[SIM_STORE] == bytes, "%s, %s: %llu bytes loaded, %llu stored",
-                       kinds[i].name, kcheck_describe(&plan.problem), (unsigned long long)t.bytes[SIM_LOAD],
-                       (unsigned long long)t.bytes[SIM_STORE]);
+            test_check(t.bytes[SIM_LOAD] == bytes && t.bytes[SIM_STORE] == bytes,
+                       "%s, %s: %llu bytes loaded, %llu stored", kinds[i].name, kcheck_describe(&plan.problem),
+                       (unsigned long long)t.bytes[SIM_LOAD], (unsigned long long)t.bytes[SIM_STORE]);
             free(c.whole);
         }
     }

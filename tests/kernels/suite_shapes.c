@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels/shape/layout.h"
 #include "kernels/ukr/pack.h"
 #include "kernels/shape/problem.h"
 #include "tests/kernels/kcheck.h"
@@ -141,11 +142,60 @@ static void rows_of_more_than_2_to_the_32_are_replayed_whole(void)
     CU_ASSERT_EQUAL(cleared.n_stores, zero.n_win);
 }
 
+/* A product or a sum of the tensors' bytes is just too large, or just not. */
+static void all_tensors_share_the_address_space(void)
+{
+    const size_t most = ((size_t)1 << SIM_ADDRESS_BITS) - CONV_REPLAY_BASE, pages = CONV_N_TENSORS * CONV_PAGE_BYTES;
+    const size_t tile = CONV_MAX_WIN * sizeof(float), floats = most / sizeof(float);
+    const struct {
+        const char *what;
+        size_t c, h, k;
+        bool fits;
+    } shapes[] = {
+        { "a tile of windows", most / tile + 1, 1, 1, false },
+        { "a tile and the pages", most / tile, 1, 1, false },
+        { "input", 1, floats - pages / 4, 1, false },
+        { "output", 1, 1, floats - pages / 4, false },
+        { "filters", 1 << 10, 1, (floats - pages / 4) >> 10, false },
+        { "filters, and packed filters", 1 << 10, 1, (floats / 10 * 6) >> 10, false },
+        { "half of filters", 1 << 10, 1, (floats / 10 * 4) >> 10, true },
+        { "matrix", 1, floats / 10 * 3, 1, false }, /* with input and output, and packed windows */
+        { "a smaller matrix", 1, floats / 10 * 2, 1, true },
+    };
+
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        struct conv_problem p = { IMAGES(1, shapes[i].c, shapes[i].h, 1), FILTERS(shapes[i].k, 1, 1), UNIT_STEPS,
+                                  .groups = 1 };
+        char why[512] = "";
+        int err = conv_problem_finish(&p, SIM_WHY(why));
+
+        test_check(err == (shapes[i].fits ? 0 : -EOVERFLOW), "%s: %d, %s", shapes[i].what, err, why);
+    }
+}
+
+static void shapes_differ_in_any_field(void)
+{
+    const struct conv_problem p = kcheck_random_problem();
+    struct conv_problem other = p;
+
+    CU_ASSERT(conv_problem_equal(&p, &other));
+    for (size_t i = 0; i < CONV_N_FIELDS; i++) {
+        other = p;
+        conv_field_set(&other, i, conv_field(&p, i) + 1);
+        test_check(!conv_problem_equal(&p, &other) && !conv_problem_equal(&other, &p), "field %zu", i);
+    }
+    other = p;
+    other.type = CONV_BF16;
+    CU_ASSERT(!conv_problem_equal(&p, &other));
+}
+
 static const struct test_case cases[] = {
     { "any shape is refused with its reason, or planned, replayed and run", any_shape_is_refused_or_works },
     { "every limit is told with its fields", every_limit_is_told_with_its_fields },
     { "large strides that fit are fine", large_strides_that_fit_are_fine },
     { "rows of more than 2^32 outputs are replayed whole", rows_of_more_than_2_to_the_32_are_replayed_whole },
+    { "all tensors share the address space", all_tensors_share_the_address_space },
+    { "shapes differ in any field", shapes_differ_in_any_field },
     { NULL, NULL },
 };
 

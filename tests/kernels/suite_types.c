@@ -13,6 +13,7 @@
 #include "kernels/ukr/peak.h"
 #include "tests/kernels/emission.h"
 #include "tests/kernels/kcheck.h"
+#include "tests/kernels/nest_plans.h"
 #include "tests/kernels/shapes.h"
 #include "tests/kernels/tally.h"
 #include "tests/kernels/typed_plans.h"
@@ -53,6 +54,51 @@ static void plans_equal_plain_loops(void)
 {
     for (unsigned round = 0; round < test_rounds(120); round++)
         for_every_ukr(conv_kernels_of, check_plan);
+}
+
+/* The nest on the im2col matrix, of every type: each element of the matrix is written once. */
+static void check_lowered(const struct conv_ukr *u)
+{
+    struct conv_gemm_core core = nest_random_core();
+    struct conv_problem p = kcheck_random_problem();
+    struct typed_tensors t;
+    struct conv_plan plan;
+    struct tally tally;
+
+    p.type = u->type;
+    CU_ASSERT_FATAL(!conv_plan_lowered(&plan, &p, &core, u, rng_below(2)));
+    tally = tally_of(&plan);
+    CU_ASSERT_EQUAL(tally.n_outside, 0);
+    CU_ASSERT_EQUAL(tally.bytes[CONV_IM2COL][CONV_PHASE_IM2COL][SIM_STORE],
+                    plan.layout.bytes[CONV_IM2COL] * p.n * p.groups);
+    if (!conv_ukr_runs(u))
+        return;
+    typed_open(&t, &plan);
+    typed_fill(&t, &plan, true);
+    typed_execute(&plan, &t);
+    typed_compare(&plan, &t, true);
+    typed_close(&t);
+}
+
+static void lowered_plans_equal_plain_loops(void)
+{
+    for (unsigned round = 0; round < test_rounds(20); round++) {
+        const struct conv_problem p = kcheck_random_problem();
+        const struct conv_ukr *u = kcheck_random_ukr();
+        struct conv_gemm_core core = nest_random_core();
+        struct conv_mismatch where;
+        struct conv_plan plan;
+        struct kcheck k;
+
+        for_every_ukr(conv_kernels_of, check_lowered);
+        CU_ASSERT_FATAL(!conv_plan_lowered(&plan, &p, &core, u, rng_below(2)));
+        CU_ASSERT_EQUAL(tally_of(&plan).n_outside, 0);
+        if (!conv_plan_runs(&plan))
+            continue;
+        CU_ASSERT_FATAL(kcheck_init(&k, &p, true) == 0);
+        test_check(kcheck_run(&k, &plan, &where) == 0, "%s, %s: output %zu", u->name, kcheck_describe(&p), where.index);
+        kcheck_release(&k);
+    }
 }
 
 /* ---- replays ---- */
@@ -481,6 +527,7 @@ static const struct test_case cases[] = {
     { "CSA's sizes are bytes: an example by hand", tiles_of_bf16_by_hand },
     { "types with as many lanes have equal tilings", types_share_tilings },
     { "the peak of a type is of the micro-kernel's instruction", peaks_are_of_the_kernels_instructions },
+    { "plans on the im2col matrix equal plain loops", lowered_plans_equal_plain_loops },
     { NULL, NULL },
 };
 

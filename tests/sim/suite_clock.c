@@ -78,15 +78,33 @@ static void what_a_file_lacks_is_said(void)
 {
     struct sim_machine m = machine();
 
-    CU_ASSERT(!sim_clock_why_not(&m));
-    m.level[1].miss_buffers = 0;
-    CU_ASSERT(sim_clock_why_not(&m) && strstr(sim_clock_why_not(&m), "miss_buffers"));
-    m = machine();
-    m.memory_bandwidth_bytes_per_cycle = 0;
-    CU_ASSERT(sim_clock_why_not(&m) && strstr(sim_clock_why_not(&m), "memory_bandwidth"));
-    m = machine();
-    m.core = (struct sim_core){ 0 };
-    CU_ASSERT(sim_clock_why_not(&m) && !strcmp(sim_clock_why_not(&m), "has no [core]"));
+    struct sim_machine lacking[] = { m, m, m, m, m, m, m, m };
+    static const char *const why[COUNT(lacking)] = {
+        "mac_instructions_per_cycle", "loads_per_cycle", "stores_per_cycle",
+        "memory_bandwidth",           "miss_buffers",    "miss_buffers",
+        "bandwidth_bytes_per_cycle",  "has no [core]"
+    };
+
+    CU_ASSERT(m.level[0].bandwidth_bytes_per_cycle == 0 && !sim_clock_why_not(&m)); /* of all but the first level */
+    lacking[0].issue.mac_instructions_per_cycle = 0;
+    lacking[1].issue.loads_per_cycle = 0;
+    lacking[2].issue.stores_per_cycle = 0;
+    lacking[3].memory_bandwidth_bytes_per_cycle = 0;
+    lacking[4].level[0].miss_buffers = 0;
+    lacking[5].level[1].miss_buffers = 0;
+    lacking[6].level[1].bandwidth_bytes_per_cycle = 0;
+    lacking[7].core = (struct sim_core){ 0 };
+    for (size_t i = 0; i < COUNT(lacking); i++) {
+        struct sim_hierarchy *h;
+        struct sim_clock clock;
+
+        test_check(sim_clock_why_not(&lacking[i]) && strstr(sim_clock_why_not(&lacking[i]), why[i]), "%s: %s", why[i],
+                   sim_clock_why_not(&lacking[i]));
+        CU_ASSERT_FATAL(!sim_hierarchy_new(&h, &lacking[i]));
+        sim_clock_init(&clock, &lacking[i], h); /* may stand still */
+        CU_ASSERT(sim_cycles_sum(&clock.phase[0]) == 0);
+        sim_hierarchy_free(h);
+    }
 }
 
 /* Nothing misses: the narrowest resource decides, and calls follow. */
@@ -355,6 +373,112 @@ static void stores_wait_when_buffers_are_full(void)
     sim_hierarchy_free(x.h);
 }
 
+/* Loads of a tensor wait for scattered lines, although stores alone would not. */
+static void loads_wait_for_scattered_lines(void)
+{
+    const struct sim_work w = { .operations = 4 * MEMORY };
+    double cycles[2];
+
+    for (int hides = 0; hides < 2; hides++) {
+        struct clocked x = { .m = machine() };
+        struct sim_cycles c;
+
+        x.m.core.hides_far_stores = hides;
+        x.m.memory_scattered_cycles = 10;
+        CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
+        sim_clock_init(&x.clock, &x.m, x.h);
+        c = step(&x, SIM_LOAD, 1 << 20, 1, w);
+        cycles[hides] = sim_cycles_sum(&c);
+        CU_ASSERT(is_near(c.waiting[2], MEMORY - 64 + 10));
+        sim_hierarchy_free(x.h);
+    }
+    CU_ASSERT(cycles[0] == cycles[1]);
+}
+
+/* A stride's prefetched lines are far from all lines before: without hiding, the core waits 10 cycles for each line. */
+static void far_prefetches_may_be_hidden(void)
+{
+    const struct sim_work w = { .operations = 4 * MEMORY };
+    const struct sim_run far = {
+        .addr = 1 << 20, .stride_bytes = 2048, .count = 64, .access_bytes = 4, .kind = SIM_LOAD
+    };
+    double cycles[2];
+    uint64_t n_ahead = 0;
+
+    for (int hides = 0; hides < 2; hides++) {
+        struct clocked x = { .m = machine() };
+
+        x.m.core.hides_far_prefetches = hides;
+        x.m.memory_scattered_cycles = 10;
+        x.m.level[0].prefetch[0] = (struct sim_prefetch){ .kind = SIM_PREFETCH_STRIDE, .degree = 1, .distance = 1 };
+        CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
+        sim_clock_init(&x.clock, &x.m, x.h);
+        sim_emit(sim_hierarchy_sink(x.h), &far, 1, 1);
+        sim_clock_step(&x.clock, 0, &w);
+        cycles[hides] = sim_cycles_sum(&x.clock.phase[0]);
+        n_ahead = sim_stats_total(sim_hierarchy_stats(x.h)).memory_scattered_ahead;
+        sim_hierarchy_free(x.h);
+    }
+    CU_ASSERT(n_ahead > 20);
+    test_check(is_near(cycles[0] - cycles[1], 10 * (double)n_ahead), "%g and %g cycles, %u lines", cycles[0], cycles[1],
+               (unsigned)n_ahead);
+}
+
+/*
+ * 100 pages miss the TLB: walk after walk reads two tables in the second level, 40 cycles. A hundredth of the step's 50
+ * cycles of loads passes beside each walk. A single level has no level to walk in.
+ */
+static void page_walks_wait_for_the_second_level(void)
+{
+    const struct sim_run pages = {
+        .addr = 1 << 20, .stride_bytes = 4096, .count = 100, .access_bytes = 4, .kind = SIM_LOAD
+    };
+
+    for (size_t n_levels = 1; n_levels <= 2; n_levels++) {
+        struct clocked x = { .m = machine() };
+        double walk = n_levels > 1 ? 2 * SECOND : 0;
+
+        x.m.n_levels = n_levels;
+        x.m.memory_bandwidth_bytes_per_cycle = 2; /* no more lines than the first level has miss_buffers */
+        x.m.page_tables = 2;
+        x.m.n_tlbs = 1;
+        x.m.tlb[0] = (struct sim_tlb){ .name = "a", .n_entries = 8, .n_ways = 8 };
+        CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
+        sim_clock_init(&x.clock, &x.m, x.h);
+        sim_emit(sim_hierarchy_sink(x.h), &pages, 1, 1);
+        sim_clock_step(&x.clock, 0, &(struct sim_work){ .operations = 1 });
+        test_check(is_near(x.clock.phase[0].translating, walk > 0 ? 100 * (walk - 0.5) : 0), "%zu levels: %g cycles",
+                   n_levels, x.clock.phase[0].translating);
+        sim_hierarchy_free(x.h);
+    }
+}
+
+/* Counts of a part before and after give the cycles of a look at the part. */
+static void parts_take_the_cycles_of_steps(void)
+{
+    const struct sim_work w = { 3000, 200, 1000, 10, 400 };
+    struct clocked x;
+    struct sim_clock other;
+    struct sim_cell before[SIM_USUAL_TAGS] = { { 0 } }, after[SIM_USUAL_TAGS];
+
+    begin(&x);
+    other = x.clock;
+    for (unsigned i = 0; i < 20; i++) {
+        const struct sim_cycles c = step(&x, i % 3 ? SIM_LOAD : SIM_STORE, rng_below(1 << 18), 100 + 50 * i, w);
+        struct sim_cycles same;
+
+        for (unsigned tag = 0; tag < SIM_USUAL_TAGS; tag++)
+            after[tag] = *sim_stats_cell(sim_hierarchy_stats(x.h), tag, 0);
+        memset(other.phase, 0, sizeof other.phase);
+        sim_clock_between(&other, 0, before, after, &w);
+        same = other.phase[0];
+        test_check(is_near(sim_cycles_sum(&same), sim_cycles_sum(&c)) && is_near(same.waiting[2], c.waiting[2]),
+                   "part %u: %g cycles, %g by steps", i, sim_cycles_sum(&same), sim_cycles_sum(&c));
+        memcpy(before, after, sizeof before);
+    }
+    sim_hierarchy_free(x.h);
+}
+
 /* From low to high, all powers of ten as likely. */
 static double any(double low, double high)
 {
@@ -445,6 +569,10 @@ static const struct test_case cases[] = {
     { "sums wait for sums", sums_wait_for_sums },
     { "short loops are foreseen", short_loops_are_foreseen },
     { "stores wait when buffers are full", stores_wait_when_buffers_are_full },
+    { "loads wait for scattered lines", loads_wait_for_scattered_lines },
+    { "far prefetches may be hidden", far_prefetches_may_be_hidden },
+    { "page walks wait for the second level", page_walks_wait_for_the_second_level },
+    { "parts take the cycles of steps", parts_take_the_cycles_of_steps },
     { "cycles are finite on every core", cycles_are_finite_on_every_core },
     { "choices in view of counts are listed", choices_in_view_of_counts_are_listed },
     { NULL, NULL },

@@ -33,13 +33,32 @@ static void cpus_are_listed_by_vendor_family_and_models(void)
         const char *list;
         bool is_in;
     } lists[] = {
-        { "V 6 85", true },          { "V 6 84 85", true },        { "V 6 80-90", true },    { "V 6 85-90", true },
-        { "V 6 80-85", true },       { "V 6 86-90", false },       { "V 6 80-84", false },   { "V 6 850 8", false },
-        { "V 6 85:7", true },        { "V 6 85:5-9", true },       { "V 6 85:0-6", false },  { "V 6 85:8-9", false },
-        { "V 6 80-90:8 85:7", true }, { "V 6 84:7", false },       { "V 5 85", false },      { "V 5-7 85", true },
-        { "V  6  85", true },        { "V 6 85  ", true },         { "V 6", false },         { "W 6 85", false },
-        { "VW 6 85", false },        { "V", true },                { "V ", true },           { "W", false },
-        { "", false },               { " 6 85", false },
+        { "V 6 85", true },
+        { "V 6 84 85", true },
+        { "V 6 80-90", true },
+        { "V 6 85-90", true },
+        { "V 6 80-85", true },
+        { "V 6 86-90", false },
+        { "V 6 80-84", false },
+        { "V 6 850 8", false },
+        { "V 6 85:7", true },
+        { "V 6 85:5-9", true },
+        { "V 6 85:0-6", false },
+        { "V 6 85:8-9", false },
+        { "V 6 80-90:8 85:7", true },
+        { "V 6 84:7", false },
+        { "V 5 85", false },
+        { "V 5-7 85", true },
+        { "V  6  85", true },
+        { "V 6 85  ", true },
+        { "V 6", false },
+        { "W 6 85", false },
+        { "VW 6 85", false },
+        { "V", true },
+        { "V ", true },
+        { "W", false },
+        { "", false },
+        { " 6 85", false },
     };
     const struct sim_host_cpu cpu = { .vendor = "V", .family = 6, .model = 85, .stepping = 7 };
     const struct sim_host_cpu power = { .vendor = "POWER10 (architected), altivec supported" };
@@ -188,11 +207,12 @@ static void a_calibration_serves_its_own_computer(void)
         h = here("spr", 143);
         CU_ASSERT_FATAL(!sim_here_find(&h, results, MACHINES, SIM_WHY(why)));
         CU_ASSERT_FATAL(!sim_here_machine(&h, &m, SIM_WHY(why)));
-        test_check(h.is_calibrated == calibrations[i].is_ours && (m.issue.clock_ghz == 9.5) == h.is_calibrated,
-                   "'%s'", calibrations[i].of);
-        test_check(strstr(h.source, h.is_calibrated ? "latencies calibrated on 2026-11-22; policies and prefetchers of "
-                                                    : "machine.cfg is of another computer, make calibrate measures this "
-                                                      "one; latencies, policies and prefetchers of sim/machines/spr.cfg"),
+        test_check(h.is_calibrated == calibrations[i].is_ours && (m.issue.clock_ghz == 9.5) == h.is_calibrated, "'%s'",
+                   calibrations[i].of);
+        test_check(strstr(h.source, h.is_calibrated
+                                        ? "latencies calibrated on 2026-11-22; policies and prefetchers of "
+                                        : "machine.cfg is of another computer, make calibrate measures this "
+                                          "one; latencies, policies and prefetchers of sim/machines/spr.cfg"),
                    "'%s': %s", calibrations[i].of, h.source);
         test_check(!strcmp(m.description, h.is_calibrated
                                               ? "X; caches from hwloc, all else calibrated on 2026-11-22"
@@ -266,8 +286,9 @@ static void computers_without_caches_need_a_name(void)
     char why[MACHINE_WHY_BYTES] = "";
 
     CU_ASSERT_EQUAL(sim_here_find(&h, NULL, MACHINES, SIM_WHY(why)), -ENOENT);
-    test_check(strstr(why, "host: hwloc reports no cache that can be simulated, and no file in sim/machines is for this "
-                           "CPU, X; name a machine: ") == why &&
+    test_check(strstr(why,
+                      "host: hwloc reports no cache that can be simulated, and no file in sim/machines is for this "
+                      "CPU, X; name a machine: ") == why &&
                    strstr(why, "; known: apple-m1 "),
                "%s", why);
     snprintf(h.seen.why_none, sizeof h.seen.why_none, "hwloc sleeps");
@@ -330,8 +351,8 @@ static void unknown_machines_get_the_nearest_name(void)
     write_machine("zen3.cfg", "toy", "");
     write_machine("toy.cfg", "toy", "");
     sim_machine_say_unknown(scratch_path(""), "zen5", SIM_WHY(why));
-    CU_ASSERT_STRING_EQUAL(why,
-                           "unknown machine 'zen5', did you mean zen3? known: host toy zen3 (or the path of a .cfg file)");
+    CU_ASSERT_STRING_EQUAL(
+        why, "unknown machine 'zen5', did you mean zen3? known: host toy zen3 (or the path of a .cfg file)");
     sim_machine_say_unknown(scratch_path(""), "qqqqqqqq", SIM_WHY(why));
     CU_ASSERT_STRING_EQUAL(why, "unknown machine 'qqqqqqqq'; known: host toy zen3 (or the path of a .cfg file)");
     sim_machine_say_unknown("no/such", "hosst", SIM_WHY(why));

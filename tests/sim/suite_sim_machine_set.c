@@ -96,7 +96,8 @@ static void settings_that_cannot_be_are_refused(void)
         const char *key, *value, *why;
     } bad[] = {
         { "L3.size", "16K", "the machine has no cache, TLB or [core] of that name: 'L3.size'" },
-        { "L23456789abcdef0.size", "1", "the machine has no cache, TLB or [core] of that name: 'L23456789abcdef0.size'" },
+        { "L23456789abcdef0.size", "1",
+          "the machine has no cache, TLB or [core] of that name: 'L23456789abcdef0.size'" },
         { ".size", "1", "the machine has no cache, TLB or [core] of that name: '.size'" },
         { "memory_latency", "1", "a machine has no such key: 'memory_latency', did you mean memory_latency_cycles?" },
         { "zzzzzzzzzzzz", "1", "a machine has no such key: 'zzzzzzzzzzzz'" },
@@ -112,8 +113,7 @@ static void settings_that_cannot_be_are_refused(void)
         { "L1.size", "16",
           "L1.size=16: size is not a multiple of ways * line, '16'; without a unit these are bytes: is L1.size=16K "
           "meant?" },
-        { "L1.size", "17K5",
-          "L1.size=17K5: sizes take k, m and g, or KiB, MiB and GiB, 'size = 17K5'" },
+        { "L1.size", "17K5", "L1.size=17K5: sizes take k, m and g, or KiB, MiB and GiB, 'size = 17K5'" },
         { "L1.size", "K", "L1.size=K: not a whole number, 'size = K'" },
         { "L1.ways", "5", "L1.ways=5: size is not a multiple of ways * line, '1024'" },
         { "core.window", "2", "core.window=2: the window is smaller than what is taken up in a cycle, 'window'" },
@@ -172,8 +172,7 @@ static void grids_name_their_points(void)
     static const struct {
         const char *text, *points;
     } grids[] = {
-        { "L1.size=16K,32K L2.ways=4,8,16",
-          "L1.size L2.ways: 16K 4; 16K 8; 16K 16; 32K 4; 32K 8; 32K 16;" },
+        { "L1.size=16K,32K L2.ways=4,8,16", "L1.size L2.ways: 16K 4; 16K 8; 16K 16; 32K 4; 32K 8; 32K 16;" },
         { "L1.size=16K L2.ways=4; L1.size=32K", "L1.size L2.ways: 16K 4; 32K -;" },
         { "a=1;b=2,3;b=4 a=5", "a b: 1 -; - 2; - 3; 5 4;" },
         { " \ta=1\n b=2 ", "a b: 1 2;" },
@@ -279,7 +278,8 @@ static void grids_say_want_of_memory(void)
         err = sim_grids_read(&g, "a=1,{x y} b=4..6", 12, why, sizeof why);
         refused = failing_alloc_stop();
         if (refused)
-            test_check(err == -ENOMEM && !strcmp(why, "out of memory") && !g.grid, "allocation %zu: %d, %s", n, err, why);
+            test_check(err == -ENOMEM && !strcmp(why, "out of memory") && !g.grid, "allocation %zu: %d, %s", n, err,
+                       why);
     } while (refused);
     CU_ASSERT_FATAL(!err);
     CU_ASSERT(g.n_points == 6 && n > 6);

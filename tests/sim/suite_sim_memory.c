@@ -38,8 +38,9 @@ static struct sim_machine machine_of(const char *text)
 #define PREFETCHES "prefetch = next_line, stream\n"
 
 static const char plain[] = MACHINE L1("") L2("");
-static const char full[] = MACHINE L1(PREFETCHES) L2("policy = tree-plru\nprefetch = stride\n") "[tlb a]\nentries = 64\n"
-                                                                                              "[tlb b]\nentries = 128\n";
+static const char full[] =
+    MACHINE L1(PREFETCHES) L2("policy = tree-plru\nprefetch = stride\n") "[tlb a]\nentries = 64\n"
+                                                                         "[tlb b]\nentries = 128\n";
 static const char classified[] = MACHINE L1("classify = 3c\n") L2("classify = 3c\n");
 
 /* ---- things ---- */
