@@ -143,6 +143,7 @@ struct sim_machine {
     struct sim_level level[SIM_MAX_LEVELS];
     double memory_latency_cycles;
     double memory_bandwidth_bytes_per_cycle; /* 0: not stated */
+    double memory_store_bandwidth_bytes_per_cycle; /* of lines for stores alone; 0: as of all lines */
     double memory_scattered_cycles;          /* additional cycles of a line far from all lines read before */
     uint32_t memory_recent_lines;            /* see sim_machine_recent_lines */
     uint64_t page_bytes;                     /* a power of two, SIM_MIN_PAGE_BYTES..SIM_MAX_PAGE_BYTES; 0: 4 KiB */

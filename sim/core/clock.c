@@ -56,6 +56,7 @@ struct step {
     double served[SIM_MAX_LEVELS + 1]; /* [k]: loads that level k > 0, or memory, served */
     double stored[SIM_MAX_LEVELS + 1]; /* [k]: missed lines of stores that level k, or memory, served */
     double lines[SIM_MAX_LEVELS + 1];  /* [k]: lines that passed between level k and the level inside */
+    double store_lines;                /* lines from memory of tensors that the step only stores to */
     double scattered;                  /* lines from memory that are far from all lines read before, */
     double scattered_stores;           /* and of tensors that the step only stores to */
     double late[SIM_MAX_LEVELS + 1];   /* [k]: cycles for prefetched lines on their way from level k */
@@ -120,6 +121,7 @@ static void add_tag(const struct sim_machine *m, const struct sim_cell *now, con
         s->lines[k + 1] += k + 1 < n ? since(now->level[k].lines_in, before->level[k].lines_in) : 0;
     }
     add_stored(n, now, before, s);
+    s->store_lines += now->loads == before->loads ? since(now->memory_read_lines, before->memory_read_lines) : 0;
     s->lines[n] += since(now->memory_read_lines, before->memory_read_lines) +
                    since(now->memory_written_lines, before->memory_written_lines);
     *(m->core.hides_far_stores && now->loads == before->loads ? &s->scattered_stores : &s->scattered) +=
@@ -276,6 +278,14 @@ static void wait_for_stores(const struct sim_machine *m, const struct step *s, s
     }
 }
 
+/* Returns the cycles in which the lines of stores come from memory, 0 if no faster than other lines. */
+static double store_line_cycles(const struct sim_machine *m, const struct step *s)
+{
+    const double bandwidth = m->memory_store_bandwidth_bytes_per_cycle;
+
+    return bandwidth > 0 ? s->store_lines * m->level[m->n_levels - 1].line_bytes / bandwidth : 0;
+}
+
 /* Adds the wait for lines that neither passed during the step nor have a miss buffer to wait in. */
 static void wait_for_lines(struct sim_clock *clock, const struct step *s, struct sim_cycles *c)
 {
@@ -284,7 +294,8 @@ static void wait_for_lines(struct sim_clock *clock, const struct step *s, struct
 
     for (size_t k = 1; k <= m->n_levels; k++) {
         const double line = cycles_of_line(m, k), far = k < m->n_levels ? 0 : s->scattered_stores;
-        const double lines = s->lines[k] * line + far * m->memory_scattered_cycles;
+        const double lines = fmax(s->lines[k] * line, k < m->n_levels ? 0 : store_line_cycles(m, s)) +
+                             far * m->memory_scattered_cycles;
         const double more = clock->owed[k] + lines - took;
 
         clock->owed[k] += lines;

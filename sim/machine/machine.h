@@ -6,7 +6,8 @@
  * from the core outwards; `#` starts a comment. Sizes take k, m, g or KiB, MiB, GiB. See machines/clx4208.cfg.
  *
  *   [machine]     name, memory_latency_cycles; may be left out: description, ukr, gemm_core, cpus, calibrated,
- *                 memory_bandwidth_bytes_per_cycle, memory_scattered_cycles and memory_recent_lines (for lines
+ *                 memory_bandwidth_bytes_per_cycle, memory_store_bandwidth_bytes_per_cycle (of lines for stores
+ *                 alone, for core/clock.h), memory_scattered_cycles and memory_recent_lines (for lines
  *                 far from all lines read lately: stats.h; for core/clock.h), page, frame, page_seed, page_tables, combining_buffers,
  *                 software_prefetch, stack, and the core's issue rates per cycle, for estimates: clock_ghz, mac_rows,
  *                 mac_columns, mac_instructions_per_cycle, loads_per_cycle, stores_per_cycle (struct sim_issue); and, of

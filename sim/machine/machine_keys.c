@@ -27,6 +27,8 @@ const struct sim_key sim_machine_keys[] = {
     { "memory_latency_cycles", SIM_KEY_CYCLES, MEMBER(struct sim_machine, memory_latency_cycles) },
     { "memory_bandwidth_bytes_per_cycle", SIM_KEY_BANDWIDTH,
       MEMBER(struct sim_machine, memory_bandwidth_bytes_per_cycle), .is_optional = true },
+    { "memory_store_bandwidth_bytes_per_cycle", SIM_KEY_BANDWIDTH,
+      MEMBER(struct sim_machine, memory_store_bandwidth_bytes_per_cycle), .is_optional = true },
     { "memory_scattered_cycles", SIM_KEY_CYCLES, MEMBER(struct sim_machine, memory_scattered_cycles),
       .is_optional = true },
     { "memory_recent_lines", SIM_KEY_COUNT, MEMBER(struct sim_machine, memory_recent_lines),
