@@ -70,6 +70,7 @@ struct conv_pack_windows_args conv_resolve_pack_windows(const struct conv_plan *
         .n_c = s->n_k / taps,
         .width = p->ukr->splits_edges ? min_size(s->n_win, panel) : panel,
         .live_win = p->sconv.options.skips_padding ? p->ukr->n_win : 0,
+        .flip = conv_ukr_flip(p->ukr),
     };
 }
 

@@ -145,7 +145,10 @@ int conv_plan_sconv_with(struct conv_plan *plan, const struct conv_problem *p, c
         .algorithm = CONV_SCONV,
         .ukr = ukr,
         .nest = conv_nest_sconv,
-        .sconv = { .tiling = *tiling, .lane_channels = type->lane_channels, .head = type->head, .options = *options },
+        .sconv = { .tiling = *tiling,
+                   .lane_channels = type->lane_channels,
+                   .head = conv_ukr_head(ukr),
+                   .options = *options },
     };
     does->pads_first &= conv_has_padding(p) && !has_lanes;
     does->lowers_first &= !conv_is_pointwise(p);

@@ -48,7 +48,7 @@ enum conv_algorithm {
 /* The part of an SConv plan. */
 struct conv_plan_sconv {
     struct csa_tiling tiling;
-    size_t lane_channels, head;        /* of the problem's type */
+    size_t lane_channels, head;        /* of the problem's type; of the micro-kernel */
     size_t depth;                      /* steps of a full channel set's panel of windows */
     struct conv_sconv_options options; /* the options asked for that the shape and the micro-kernel allow */
     bool walks;                        /* reads_in_place: tap by tap */

@@ -29,9 +29,10 @@ struct conv_type_facts {
     size_t bytes[CONV_N_TENSORS]; /* of an element; in packed panels, of a lane */
     size_t lane_channels;
     /*
-     * Instructions multiply unsigned by signed bytes. Packed windows of signed inputs are therefore exclusive-ored with
-     * 0x80 (`flip`), which adds 128, and sums start at -128 times the sum of a filter's packed elements. Each panel of
-     * filters begins with these starts: a head of one s32 for each filter.
+     * Vector instructions multiply unsigned by signed bytes. For micro-kernels with vector instructions, packed windows of
+     * signed inputs are therefore exclusive-ored with 0x80 (`flip`), which adds 128, and sums start at -128 times the
+     * sum of a filter's packed elements. Each panel of filters begins with these starts: a head of one s32 for each
+     * filter. (Micro-kernels that multiply signed bytes need neither: conv_ukr_flip, conv_ukr_head.)
      */
     uint8_t flip;
     size_t head;           /* lanes of a filter in a panel, before the steps: 1 or 0 */

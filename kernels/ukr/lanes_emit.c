@@ -22,7 +22,7 @@ static struct sim_run lane_loads(enum conv_tensor tag, uint64_t addr, size_t n, 
 static uint64_t emit_head(const struct conv_ukr *u, const struct conv_ukr_args *a, size_t f0, size_t n,
                           struct sim_sink *sink)
 {
-    const size_t head = conv_types[u->type].head;
+    const size_t head = conv_ukr_head(u);
     const struct sim_run run = lane_loads(CONV_PACKED_FILTER, a->filter + f0 * CONV_LANE_BYTES, n, 0);
 
     if (head)
@@ -117,7 +117,7 @@ static void emit_blocks(struct conv_ukr_args *a, const struct amx_form *form, si
         run[n_runs] = windows;
         run[n_runs++].addr += in_panel;
     }
-    if (form->n_f == 2 && form->n_w == 2)
+    if (form->n_f == 2 && form->n_w == 2 && form->tail)
         run[n_runs++] = filters;
     for (size_t i = 0; i < n_runs; i++)
         run[i].step_bytes = (int64_t)(run[i].tag == CONV_PACKED_INPUT ? steps * AMX_ROW_BYTES : a->n_f * row_bytes);
@@ -126,44 +126,33 @@ static void emit_blocks(struct conv_ukr_args *a, const struct amx_form *form, si
     a->filter += n * a->n_f * row_bytes;
 }
 
-/* Emits the loads or stores of sums: heads, and rows of outputs by row or, of fewer windows, by pieces. */
-static void emit_sums(const struct conv_ukr *u, const struct conv_ukr_args *a, const struct amx_form *form, size_t f,
-                      size_t w, enum sim_kind kind, struct sim_sink *sink)
+/* Emits the loads or stores of sums: rows of outputs by row or, of fewer windows, by pieces. */
+static void emit_sums(const struct conv_ukr_args *a, const struct amx_form *form, size_t f, size_t w,
+                      enum sim_kind kind, struct sim_sink *sink)
 {
     const size_t n = amx_windows(a, w), first = f * form->f1, row_bytes = a->ld_out * CONV_LANE_BYTES;
     const uint64_t out = a->out + first * row_bytes + w * AMX_ROW_BYTES;
-    const bool has_head = kind == SIM_LOAD && conv_types[u->type].head;
-    struct sim_run run[3];
-    size_t n_runs = 0;
+    const size_t piece = AMX_PIECE * CONV_LANE_BYTES, pieces = n / AMX_PIECE;
+    struct sim_run run[2] = { row_run(kind, CONV_OUTPUT, out, row_bytes, form->rows, AMX_ROW_BYTES) };
 
-    if (kind == SIM_LOAD && !has_head && !a->accumulate)
+    if (kind == SIM_LOAD && !a->accumulate)
         return;
-    if (!has_head && n == AMX_WINDOWS) {
-        run[0] = row_run(kind, CONV_OUTPUT, out, row_bytes, form->rows, AMX_ROW_BYTES);
+    if (n == AMX_WINDOWS) {
         sim_emit(sink, run, 1, 1);
         return;
     }
-    if (has_head) {
-        run[n_runs] = row_run(SIM_LOAD, CONV_PACKED_FILTER, a->filter + first * CONV_LANE_BYTES, 0, 1, CONV_LANE_BYTES);
-        run[n_runs++].step_bytes = CONV_LANE_BYTES;
-    }
-    if (kind == SIM_STORE || a->accumulate) {
-        const size_t piece = AMX_PIECE * CONV_LANE_BYTES, pieces = n / AMX_PIECE;
-
-        run[n_runs] = row_run(kind, CONV_OUTPUT, out, piece, pieces, piece);
-        run[n_runs++].step_bytes = (int64_t)row_bytes;
-        run[n_runs] = row_run(kind, CONV_OUTPUT, out + pieces * piece, CONV_LANE_BYTES, n % AMX_PIECE, CONV_LANE_BYTES);
-        run[n_runs++].step_bytes = (int64_t)row_bytes;
-    }
-    sim_emit(sink, run, n_runs, form->rows);
+    run[0] = row_run(kind, CONV_OUTPUT, out, piece, pieces, piece);
+    run[1] = row_run(kind, CONV_OUTPUT, out + pieces * piece, CONV_LANE_BYTES, n % AMX_PIECE, CONV_LANE_BYTES);
+    run[0].step_bytes = run[1].step_bytes = (int64_t)row_bytes;
+    sim_emit(sink, run, 2, form->rows);
 }
 
-static void emit_all_sums(const struct conv_ukr *u, const struct conv_ukr_args *a, const struct amx_form *form,
-                          enum sim_kind kind, struct sim_sink *sink)
+static void emit_all_sums(const struct conv_ukr_args *a, const struct amx_form *form, enum sim_kind kind,
+                          struct sim_sink *sink)
 {
     for (size_t f = 0; f < form->n_f; f++)
         for (size_t w = 0; w < form->n_w; w++)
-            emit_sums(u, a, form, f, w, kind, sink);
+            emit_sums(a, form, f, w, kind, sink);
 }
 
 static void emit_amx(const struct conv_ukr *u, const struct conv_ukr_args *a, struct sim_sink *sink)
@@ -171,13 +160,13 @@ static void emit_amx(const struct conv_ukr *u, const struct conv_ukr_args *a, st
     const struct amx_form form = amx_form_of(a);
     struct conv_ukr_args steps = *a;
 
-    steps.filter += conv_types[u->type].head * a->n_f * CONV_LANE_BYTES;
-    emit_all_sums(u, a, &form, SIM_LOAD, sink);
+    (void)u;
+    emit_all_sums(a, &form, SIM_LOAD, sink);
     if (form.n_blocks)
         emit_blocks(&steps, &form, AMX_STEPS, form.n_blocks, sink);
     if (form.tail)
         emit_blocks(&steps, &form, form.tail, 1, sink);
-    emit_all_sums(u, a, &form, SIM_STORE, sink);
+    emit_all_sums(a, &form, SIM_STORE, sink);
 }
 
 /* A product of 16 steps takes a cycle for each row of its filters, as long as two multiply-adds of vectors. */
@@ -186,10 +175,10 @@ static size_t amx_step_fmas(size_t n_win, size_t n_f)
     return ceil_div(2 * ceil_div(n_win, AMX_WINDOWS) * n_f, AMX_ROWS);
 }
 
-/* Rows that a step loads: of each register, a row a step. */
+/* Rows that a step loads: of each register, a row a step; where there is a tail, a block of filters is loaded twice. */
 static size_t amx_step_loads(size_t n_win, size_t n_f)
 {
-    return n_win > AMX_WINDOWS && n_f > AMX_ROWS ? 5 : ceil_div(n_win, AMX_WINDOWS) + ceil_div(n_f, AMX_ROWS);
+    return ceil_div(n_win, AMX_WINDOWS) + ceil_div(n_f, AMX_ROWS);
 }
 
 /* ---- descriptors ---- */
@@ -200,7 +189,8 @@ static size_t amx_step_loads(size_t n_win, size_t n_f)
     .emit = emit_avx512
 #define MEMBERS_amx                                                                                                    \
     .n_win = 2 * AMX_WINDOWS, .n_f = 2 * AMX_ROWS, .win_panel = AMX_WINDOWS, .f_panel = 2 * AMX_ROWS,                  \
-    .k_block = AMX_STEPS, .chains = true, .step_fmas = amx_step_fmas, .step_loads = amx_step_loads, .emit = emit_amx
+    .k_block = AMX_STEPS, .chains = true, .has_signed = true, .step_fmas = amx_step_fmas,                              \
+    .step_loads = amx_step_loads, .emit = emit_amx
 
 #define TILE(type_, tile, isa, extension)                                                                              \
     const struct conv_ukr conv_ukr_##type_##_##tile##__##isa = {                                                       \

@@ -38,6 +38,7 @@ struct conv_pack_windows_args {
     size_t n_c;
     size_t width;    /* windows per tile, columns of a panel; at most CONV_MAX_WIN */
     size_t live_win; /* by rows: windows per micro-kernel tile, a multiple of width; 0: by channels, everything */
+    uint8_t flip;    /* exclusive-ored to bytes (conv_ukr_flip) */
 };
 
 /* Returns the start of a channel's row of taps in a panel, in elements from the panel's start. */

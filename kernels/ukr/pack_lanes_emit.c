@@ -1,82 +1,159 @@
 /*
  * Lists the accesses of the AVX-512 routines that pack windows into lanes of several channels (lane_pack_avx512.h), and
- * the descriptors: of each row of a panel, and of each segment, a masked load for each channel; then a store of the row.
+ * the descriptors: for each lane, loads of the lines' channels, 16 columns at a time; then a store for each row of the
+ * panels. Pointwise: for each row, loads and a store.
  */
 #include "kernels/ukr/lanes.h"
+#include "kernels/ukr/pack_bands.h"
 #include "kernels/ukr/registry.h"
 
-enum { WIDTH = 16, ROW_BYTES = WIDTH * CONV_LANE_BYTES };
+enum { ROW_BYTES = CONV_BAND_WIDTH * CONV_LANE_BYTES };
 
-static struct sim_run segment_loads(const struct conv_pack_windows_args *a, const struct conv_lane_part *part,
-                                    size_t channel)
+/* A lane of channels, and the lane's first row in a panel. */
+struct lane {
+    const struct conv_pack_windows_args *a;
+    size_t channel, row;
+};
+
+/* Loads of n elements of each channel from the element `first` on. */
+static struct sim_run loads(const struct lane *l, int64_t first, size_t n)
 {
-    const struct conv_type_facts *type = &conv_types[a->p->type];
-    const size_t bytes = type->bytes[CONV_INPUT], plane = a->p->h * a->p->w;
+    const struct conv_problem *p = l->a->p;
+    const struct conv_type_facts *type = &conv_types[p->type];
+    const size_t bytes = type->bytes[CONV_INPUT], plane = p->h * p->w;
 
     return (struct sim_run){
-        .addr = a->in + (channel * plane + part->element) * bytes,
+        .addr = l->a->in + (l->channel * plane + (size_t)first) * bytes,
         .stride_bytes = (int64_t)(plane * bytes),
-        .count = (uint32_t)min_size(type->lane_channels, a->n_c - channel),
-        .access_bytes = (uint32_t)(part->span * bytes),
+        .step_bytes = (int64_t)(CONV_BAND_WIDTH * bytes),
+        .count = (uint32_t)min_size(type->lane_channels, l->a->n_c - l->channel),
+        .access_bytes = (uint32_t)(n * bytes),
         .kind = SIM_LOAD,
-        .tag = (uint8_t)a->tag,
+        .tag = (uint8_t)l->a->tag,
         .phase = CONV_PHASE_PACK,
     };
 }
 
-static void emit_row(const struct conv_pack_windows_args *a, const struct conv_tile *t, size_t channel, size_t tap,
-                     struct sim_sink *sink)
+static struct sim_run stores(const struct lane *l, const struct conv_tile *tile, size_t n)
 {
-    const struct conv_problem *p = a->p;
-    const size_t row = channel / conv_types[p->type].lane_channels * p->r * p->s + tap;
-    struct sim_run run[WIDTH + 1];
-    size_t n = 0;
-
-    for (size_t g = 0; g < t->n_segments; g++) {
-        const struct conv_lane_part part = conv_lane_part(p, &t->segment[g], tap / p->s, tap % p->s);
-
-        if (part.n)
-            run[n++] = segment_loads(a, &part, channel);
-    }
-    run[n++] = (struct sim_run){
-        .addr = t->panel + row * ROW_BYTES,
-        .count = 1,
+    return (struct sim_run){
+        .addr = tile->panel + l->row * ROW_BYTES,
+        .stride_bytes = ROW_BYTES,
+        .count = (uint32_t)n,
         .access_bytes = ROW_BYTES,
         .kind = SIM_STORE,
         .tag = CONV_PACKED_INPUT,
         .phase = CONV_PHASE_PACK,
     };
-    sim_emit(sink, run, n, 1);
+}
+
+/* Returns how many of n loads follow each other, 16 elements each. */
+static size_t burst(const struct conv_band_load *load, size_t n)
+{
+    size_t same = 1;
+
+    while (same < n && load[same].mask == UINT16_MAX && load[same - 1].mask == UINT16_MAX &&
+           load[same].first == load[same - 1].first + CONV_BAND_WIDTH)
+        same++;
+    return same;
+}
+
+static void emit_lines(const struct lane *l, const struct conv_bands *bands, struct sim_sink *sink)
+{
+    for (size_t i = 0, n; i < bands->n_loads; i += n) {
+        const struct conv_band_load *load = &bands->load[i];
+
+        n = burst(load, bands->n_loads - i);
+        if (load->mask) {
+            const struct sim_run run =
+                loads(l, load->first + __builtin_ctz(load->mask), (size_t)__builtin_popcount(load->mask));
+
+            sim_emit(sink, &run, 1, n);
+        }
+    }
+}
+
+static void emit_with_bands(const struct conv_pack_windows_args *a, const struct conv_tile *tile, size_t n_tiles,
+                            const struct conv_bands *bands, struct sim_sink *sink)
+{
+    const size_t taps = a->p->r * a->p->s;
+    struct lane l = { .a = a };
+
+    for (; l.channel < a->n_c; l.channel += conv_types[a->p->type].lane_channels, l.row += taps) {
+        emit_lines(&l, bands, sink);
+        for (size_t t = 0; t < n_tiles; t++) {
+            const struct sim_run run = stores(&l, &tile[t], taps);
+
+            sim_emit(sink, &run, 1, 1);
+        }
+    }
+}
+
+/* Emits the rows of a tile from a lane on: whole lanes are a burst. */
+static void emit_pointwise(struct lane l, const struct conv_tile *tile, struct sim_sink *sink)
+{
+    const struct conv_problem *p = l.a->p;
+    const size_t n_channels = conv_types[p->type].lane_channels;
+    const size_t n_c = min_size(CONV_BAND_POINTWISE * n_channels, l.a->n_c - l.channel), n = n_c / n_channels;
+    struct sim_run run[] = { loads(&l, tile->segment[0].iw0, tile->n_win), stores(&l, tile, 1) };
+
+    run[0].step_bytes = (int64_t)n_channels * run[0].stride_bytes;
+    run[1].step_bytes = ROW_BYTES;
+    if (n)
+        sim_emit(sink, run, 2, n);
+    l.channel += n * n_channels;
+    l.row += n;
+    run[0] = loads(&l, tile->segment[0].iw0, tile->n_win);
+    run[1] = stores(&l, tile, 1);
+    if (n_c % n_channels)
+        sim_emit(sink, run, 2, 1);
+}
+
+static void emit_without_bands(const struct conv_pack_windows_args *a, const struct conv_tiles *tiles,
+                               struct sim_sink *sink)
+{
+    const size_t n_channels = conv_types[a->p->type].lane_channels;
+
+    for (size_t c = 0; c < a->n_c; c += CONV_BAND_POINTWISE * n_channels)
+        for (size_t t = 0; t < tiles->n; t++)
+            emit_pointwise((struct lane){ .a = a, .channel = c, .row = c / n_channels }, &tiles->tile[t], sink);
 }
 
 static void emit_windows(const struct conv_pack_windows *self, const struct conv_pack_windows_args *a,
                          struct sim_sink *sink)
 {
+    const size_t at_once = conv_bands_tiles(a->p);
     struct conv_tiles tiles;
+    struct conv_bands bands;
 
     (void)self;
     for (size_t first = 0, n; (n = conv_tiles_at(a, first, &tiles)) > 0; first += n) {
-        for (size_t channel = 0; channel < a->n_c; channel += conv_types[a->p->type].lane_channels)
-            for (size_t tap = 0; tap < a->p->r * a->p->s; tap++)
-                for (size_t t = 0; t < tiles.n; t++)
-                    emit_row(a, &tiles.tile[t], channel, tap, sink);
+        if (conv_bands_need_none(a->p)) {
+            emit_without_bands(a, &tiles, sink);
+            continue;
+        }
+        for (size_t t = 0, some; t < tiles.n; t += some) {
+            some = min_size(at_once, tiles.n - t);
+            conv_bands_of(a->p, &tiles, t, some, &bands);
+            emit_with_bands(a, &tiles.tile[t], some, &bands, sink);
+        }
     }
 }
 
-static bool has_short_stride(const struct conv_problem *p)
+static bool can_pack(const struct conv_problem *p)
 {
-    return p->stride_w <= 2;
+    return conv_bands_tiles(p) > 0;
 }
 
 #define PACKER(number, type)                                                                                           \
     const struct conv_pack_windows conv_pack_windows_##type##__avx512 = {                                              \
         .name = "pack_windows__avx512",                                                                                \
         .isa = CPU_ISA_AVX512,                                                                                         \
-        .granule = WIDTH,                                                                                              \
-        .max_width = WIDTH,                                                                                            \
+        .granule = CONV_BAND_WIDTH,                                                                                    \
+        .max_width = CONV_BAND_WIDTH,                                                                                  \
         .fn = CONV_X86_FN(conv_pack_lanes_##type##__avx512),                                                           \
         .emit = emit_windows,                                                                                          \
-        .can_pack = has_short_stride,                                                                                  \
+        .can_pack = can_pack,                                                                                          \
         .vector_bytes = ROW_BYTES,                                                                                     \
     };
 CONV_LANE_TYPES(PACKER)

@@ -15,7 +15,7 @@
  *                    apart, each [k][win_panel]; in place the panels are one row, win_panel elements on.
  *   filter  filters  consecutive panels of [k][f_panel] (the last may be narrower): filter f of step t is at
  *                     panel f / f_panel, element t * width + f % f_panel. Our own kernels have one panel per tile.
- *                    Types with a head: [1 + k][f_panel], where sums start at the first lanes, s32.
+ *                    Types with a head: [1 + k][f_panel], where sums start at the first lanes, s32 (conv_ukr_head).
  *                    With k_block > 1: blocks of k_block steps, of which the last may be shorter, and in a block filter
  *                    after filter, the filter's steps side by side
  *   out     [n_f][ld_out]: windows of a filter are contiguous, which is NCHW's own order; nothing is unpacked
@@ -123,7 +123,19 @@ struct conv_ukr {
     bool chains;         /* fn takes args.n_tiles; emit takes one tile at a time */
     enum conv_type type;
     enum cpu_extension extension; /* needed to run fn, beside isa */
+    bool has_signed;              /* there are products of signed windows: no flip, no head (shape/type.h) */
 };
+
+/* Return the lanes of a filter's head, and the mask for exclusive-or with bytes of windows. */
+static inline size_t conv_ukr_head(const struct conv_ukr *u)
+{
+    return u->has_signed ? 0 : conv_types[u->type].head;
+}
+
+static inline uint8_t conv_ukr_flip(const struct conv_ukr *u)
+{
+    return u->has_signed ? 0 : conv_types[u->type].flip;
+}
 
 /* Shares the lines of the lists out over the k steps of a call, from the first step on. */
 static inline void conv_ahead_share(struct conv_ahead_lists *ahead, size_t k)

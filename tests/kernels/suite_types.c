@@ -10,6 +10,7 @@
 
 #include "kernels/backend/backend.h"
 #include "kernels/ukr/dispatch.h"
+#include "kernels/ukr/pack_bands.h"
 #include "kernels/ukr/peak.h"
 #include "tests/kernels/emission.h"
 #include "tests/kernels/kcheck.h"
@@ -123,7 +124,7 @@ static void check_replay(const struct conv_ukr *u)
     for (size_t c = 0; c < channels; c += depth) {
         const size_t n = min_size(depth, channels - c), lane = conv_types[u->type].lane_channels;
 
-        lanes += (n + lane - 1) / lane * p.r * p.s + conv_types[u->type].head;
+        lanes += (n + lane - 1) / lane * p.r * p.s + conv_ukr_head(u);
     }
     t = tally_of(&plan);
     CU_ASSERT_EQUAL(t.n_outside, 0);
@@ -195,7 +196,7 @@ static void check_edge(const struct conv_ukr *u, size_t n_win, size_t n_f)
                                  .ld_out = n_win + 3,
                                  .accumulate = rng_below(2),
                                  .n_tiles = u->chains ? (size_t)rng_range(1, 3) : 1 } };
-    const size_t panel = (conv_types[u->type].head + c.a.k) * n_f * CONV_LANE_BYTES;
+    const size_t panel = (conv_ukr_head(u) + c.a.k) * n_f * CONV_LANE_BYTES;
     const size_t rows = n_f * c.a.ld_out * sizeof(float),
                  bytes[MOST_BUFFERS] = { c.a.k * conv_ukr_in_width(u, n_win) * CONV_LANE_BYTES, c.a.n_tiles * panel,
                                          c.a.n_tiles * rows };
@@ -243,10 +244,9 @@ static void emit_windows(void *args, struct sim_sink *sink)
     c->pack->emit(c->pack, &c->a, sink);
 }
 
-static void check_windows(const struct conv_pack_windows *pack, enum conv_type type)
+static void check_windows(const struct conv_pack_windows *pack, enum conv_type type, struct conv_problem p)
 {
-    struct conv_problem p = kcheck_random_problem();
-    struct windows_case c = { .pack = pack, .a = { .p = &p, .n_c = p.c, .width = 16 } };
+    struct windows_case c = { .pack = pack, .a = { .p = &p, .n_c = p.c, .width = 16, .flip = 0x80 } };
     struct kbuffer memory[2];
     struct logged_buffer at[2];
     size_t bytes[2];
@@ -315,12 +315,98 @@ static void packing_touches_what_it_emits(void)
 
             for (size_t i = 0; i < k->n_packers; i++) {
                 if (k->pack_windows[i]->fn && sim_cpu_has(k->pack_windows[i]->isa))
-                    check_windows(k->pack_windows[i], (enum conv_type)type);
+                    check_windows(k->pack_windows[i], (enum conv_type)type, kcheck_random_problem());
             }
             for (size_t i = 0; i < k->n_ukrs; i++)
                 check_filters(k, k->ukr[i], (enum conv_type)type);
         }
     }
+}
+
+/* ---- packing by bands (pack_bands.h) ---- */
+
+/*
+ * Rows of one to many tiles, shared lines and others, several blocks of lanes, all strides; and filters for which a
+ * buffer has room for 16 tiles, for a few, or for none.
+ */
+static struct conv_problem band_problem(enum conv_type type)
+{
+    struct conv_problem p;
+    char why[256];
+
+    do {
+        const bool is_pointwise = !rng_below(4);
+        const size_t taps = is_pointwise ? 1 : rng_below(3) ? 5 : 40;
+
+        p = (struct conv_problem){ .n = 1,
+                                   .c = is_pointwise ? (size_t)rng_range(1, 150) : (size_t)rng_range(1, 9),
+                                   .h = is_pointwise ? 1 : (size_t)rng_range(1, 50),
+                                   .w = rng_below(2) ? (size_t)rng_range(1, 40) : (size_t)rng_range(1, 700),
+                                   .k = 1,
+                                   .r = (size_t)rng_range(1, (int64_t)taps),
+                                   .s = (size_t)rng_range(1, (int64_t)taps),
+                                   .stride_h = (size_t)rng_range(1, is_pointwise ? 1 : 4),
+                                   .stride_w = (size_t)rng_range(1, is_pointwise ? 1 : 5),
+                                   .dilation_h = (size_t)rng_range(1, 3),
+                                   .dilation_w = (size_t)rng_range(1, 3),
+                                   .groups = 1,
+                                   .type = type };
+        p.pad_top = is_pointwise ? 0 : rng_below(p.r + 1);
+        p.pad_bottom = is_pointwise ? 0 : rng_below(p.r + 1);
+        p.pad_left = is_pointwise ? 0 : rng_below(p.s + 1);
+        p.pad_right = is_pointwise ? 0 : rng_below(p.s + 1);
+    } while (conv_problem_finish(&p, SIM_WHY(why)) || conv_reduction(&p) * conv_windows(&p) > 1u << 21);
+    return p;
+}
+
+/* The portable routine and another one fill panels alike. */
+static void check_bands(const struct conv_pack_windows *pack, const struct conv_problem *p)
+{
+    const struct conv_type_kernels *k = conv_kernels_of((enum conv_type)p->type);
+    struct conv_pack_windows_args a = { .p = p, .n_c = p->c, .width = 16, .flip = rng_below(2) ? 0x80 : 0 };
+    const size_t in_bytes = p->c * p->h * p->w * conv_types[p->type].bytes[CONV_INPUT];
+    struct kbuffer memory[3];
+    struct logged_buffer at[3];
+    size_t bytes;
+
+    a.win0 = rng_below(conv_windows(p));
+    a.n_win = conv_windows(p) - a.win0;
+    a.panel_step = conv_lanes(p, p->c) * p->r * p->s * a.width;
+    bytes = ceil_div(a.n_win, a.width) * a.panel_step * CONV_LANE_BYTES;
+    open_buffers(memory, at, (const size_t[]){ in_bytes, bytes, bytes }, 3);
+    for (size_t i = 0; i < in_bytes; i++)
+        ((uint8_t *)(uintptr_t)at[0].addr)[i] = (uint8_t)rng_u64();
+    a.in = at[0].addr;
+    a.panel = at[1].addr;
+    k->pack_windows[0]->fn(k->pack_windows[0], &a);
+    a.panel = at[2].addr;
+    pack->fn(pack, &a);
+    test_check(!memcmp((void *)(uintptr_t)at[1].addr, (void *)(uintptr_t)at[2].addr, bytes),
+               "%s: %s, from window %zu on", pack->name, kcheck_describe(p), a.win0);
+    close_buffers(memory, 3);
+}
+
+static void bands_pack_as_elements_do(void)
+{
+    size_t n_all = 0, n_few = 0, n_none = 0;
+
+    for (unsigned round = 0; round < test_rounds(300); round++) {
+        const enum conv_type type = (enum conv_type)rng_range(CONV_BF16, CONV_N_TYPES - 1);
+        const struct conv_problem p = band_problem(type);
+        const struct conv_pack_windows *pack = conv_kernels_of(type)->pack_windows[1];
+        const size_t tiles = conv_bands_tiles(&p);
+
+        n_all += tiles == CONV_PACK_TILES;
+        n_few += tiles && tiles < CONV_PACK_TILES;
+        n_none += !tiles;
+        CU_ASSERT_EQUAL(conv_pack_windows_suits(pack, &p, 16), tiles > 0);
+        if (!tiles || !pack->fn || !sim_cpu_has(pack->isa))
+            continue;
+        check_bands(pack, &p);
+        if (conv_reduction(&p) * conv_windows(&p) < 1u << 17)
+            check_windows(logged_conv_kernels_of(type)->pack_windows[1], type, p);
+    }
+    CU_ASSERT(n_all > 0 && n_few > 0 && n_none > 0);
 }
 
 /* ---- sums at the limit ---- */
@@ -521,6 +607,7 @@ static const struct test_case cases[] = {
     { "replays stay inside the tensors, and count the channels that fill up lanes", replays_count_lanes },
     { "micro-kernels touch what they emit", micro_kernels_touch_what_they_emit },
     { "packing touches what it emits", packing_touches_what_it_emits },
+    { "packing by bands is packing by elements", bands_pack_as_elements_do },
     { "shapes whose sums may overflow are refused", sums_that_overflow_are_refused },
     { "the longest sums of the largest products are exact", longest_sums_are_exact },
     { "infinities and NaN go on, and zeros in a lane add nothing", special_values_go_on },

@@ -6,7 +6,6 @@
 
 #if defined(__x86_64__)
 #define DOT _tile_dpbf16ps
-#define HEAD 0
 #define UKR conv_bf16_ukr_32x32__amx
 #include "kernels/ukr/amx/lane_tile_amx.h"
 #endif

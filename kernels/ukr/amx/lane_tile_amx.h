@@ -3,7 +3,6 @@
  * the code is plain C and SSE2. The including file defines
  *
  *   DOT(sums, filters, windows)   the product instruction; numbers of tile registers
- *   HEAD                          1: sums start at the panel's head, s32; 0: at zero
  *   UKR                           the name of the function
  *
  * A call owns the tile registers: a call configures the registers, and releases the registers at the end. Between calls
@@ -21,12 +20,15 @@
 
 typedef int __attribute__((may_alias)) lane_word;
 
-/* The registers: four sums; filters and windows of whole blocks, and of the tail. gcc pastes the numbers as text. */
+/*
+ * The registers: four sums; filters and windows of whole blocks; and filters and windows of the tail, or, without a
+ * tail, of the second block of filters and the second panel of windows. gcc pastes the numbers as text.
+ */
 #define N_SUMS 4
 #define FILTERS 4
-#define TAIL_FILTERS 5
+#define OTHER_FILTERS 5
 #define WINDOWS 6
-#define TAIL_WINDOWS 7
+#define OTHER_WINDOWS 7
 
 static void configure(const struct amx_form *form)
 {
@@ -36,10 +38,8 @@ static void configure(const struct amx_form *form)
         amx_config_register(&c, i, form->rows, AMX_ROW_BYTES);
     amx_config_register(&c, FILTERS, form->rows, AMX_ROW_BYTES);
     amx_config_register(&c, WINDOWS, AMX_STEPS, AMX_ROW_BYTES);
-    if (form->tail) {
-        amx_config_register(&c, TAIL_FILTERS, form->rows, form->tail * CONV_LANE_BYTES);
-        amx_config_register(&c, TAIL_WINDOWS, form->tail, AMX_ROW_BYTES);
-    }
+    amx_config_register(&c, OTHER_FILTERS, form->rows, form->tail ? form->tail * CONV_LANE_BYTES : AMX_ROW_BYTES);
+    amx_config_register(&c, OTHER_WINDOWS, form->tail ? form->tail : AMX_STEPS, AMX_ROW_BYTES);
     AMX_CONFIGURE(&c);
 }
 
@@ -92,42 +92,52 @@ INLINE void log_write(const lane_word *at, size_t step_bytes, size_t rows, size_
             DOT(1, filters, windows);                                                                                  \
     } while (0)
 
-/* A place of sums: rows of `out`, n windows wide; and the filters' heads. */
+/* As ADD_BLOCK, of a whole block where there is no tail: filters and windows have two registers each. */
+#define ADD_WHOLE_BLOCK(form, n_f, n_w, filter, in, in_panel)                                                          \
+    do {                                                                                                               \
+        LOAD_WINDOWS(WINDOWS, in, AMX_STEPS);                                                                          \
+        LOAD_FILTERS(FILTERS, filter, form, AMX_ROW_BYTES);                                                            \
+        DOT(0, FILTERS, WINDOWS);                                                                                      \
+        if ((n_f) == 2) {                                                                                              \
+            LOAD_FILTERS(OTHER_FILTERS, (filter) + (form)->f1 * AMX_STEPS, form, AMX_ROW_BYTES);                       \
+            DOT(2, OTHER_FILTERS, WINDOWS);                                                                            \
+        }                                                                                                              \
+        if ((n_w) == 2) {                                                                                              \
+            LOAD_WINDOWS(OTHER_WINDOWS, (in) + (in_panel), AMX_STEPS);                                                 \
+            DOT(1, FILTERS, OTHER_WINDOWS);                                                                            \
+        }                                                                                                              \
+        if ((n_f) == 2 && (n_w) == 2)                                                                                  \
+            DOT(3, OTHER_FILTERS, OTHER_WINDOWS);                                                                      \
+    } while (0)
+
+/* A place of sums: rows of `out`, n windows wide. */
 struct sums {
     lane_word *out;
-    const lane_word *head;
     size_t ld_out, rows, n;
 };
 
 INLINE struct sums sums_at(const struct conv_ukr_args *a, const struct amx_form *form, size_t f, size_t w)
 {
-    const size_t first = f * form->f1;
-
-    return (struct sums){ .out = (lane_word *)(uintptr_t)a->out + first * a->ld_out + w * AMX_WINDOWS,
-                          .head = (const lane_word *)(uintptr_t)a->filter + first,
+    return (struct sums){ .out = (lane_word *)(uintptr_t)a->out + f * form->f1 * a->ld_out + w * AMX_WINDOWS,
                           .ld_out = a->ld_out,
                           .rows = form->rows,
                           .n = amx_windows(a, w) };
 }
 
-/* Puts starts of sums into a buffer: heads, or zeros, and what the outputs hold if `accumulate`. */
-static void start_in_buffer(const struct sums *s, bool accumulate, lane_word buffer[AMX_ROWS][AMX_WINDOWS])
+/* Puts what the outputs hold into a buffer. */
+static void start_in_buffer(const struct sums *s, lane_word buffer[AMX_ROWS][AMX_WINDOWS])
 {
     for (size_t f = 0; f < s->rows; f++) {
         const lane_word *out = s->out + f * s->ld_out;
-        const lane_word head = HEAD ? s->head[f] : 0;
-        const __m128i heads = _mm_set1_epi32(head);
         size_t i = 0;
 
         IN_ORDER();
         for (; i + AMX_PIECE <= s->n; i += AMX_PIECE) {
-            const __m128i *from = (const __m128i *)(out + i);
-
-            _mm_store_si128((__m128i *)&buffer[f][i], accumulate ? _mm_add_epi32(heads, _mm_loadu_si128(from)) : heads);
+            _mm_store_si128((__m128i *)&buffer[f][i], _mm_loadu_si128((const __m128i *)(out + i)));
             IN_ORDER();
         }
         for (; i < s->n; i++) {
-            buffer[f][i] = accumulate ? (lane_word)((unsigned)head + (unsigned)out[i]) : head;
+            buffer[f][i] = out[i];
             IN_ORDER();
         }
     }
@@ -155,10 +165,10 @@ static void store_from_buffer(const struct sums *s, lane_word buffer[AMX_ROWS][A
     do {                                                                                                               \
         const struct sums s = sums_at(a, form, f, w);                                                                  \
                                                                                                                        \
-        if (HEAD || ((a)->accumulate && s.n < AMX_WINDOWS)) {                                                          \
+        if ((a)->accumulate && s.n < AMX_WINDOWS) {                                                                    \
             _Alignas(64) lane_word buffer[AMX_ROWS][AMX_WINDOWS] = { { 0 } };                                          \
                                                                                                                        \
-            start_in_buffer(&s, (a)->accumulate, buffer);                                                              \
+            start_in_buffer(&s, buffer);                                                                               \
             _tile_loadd(number, buffer, AMX_ROW_BYTES);                                                                \
             IN_ORDER();                                                                                                \
         } else if ((a)->accumulate) {                                                                                  \
@@ -198,18 +208,20 @@ static void store_from_buffer(const struct sums *s, lane_word buffer[AMX_ROWS][A
 
 INLINE void one_tile(const struct conv_ukr_args *a, const struct amx_form *form, const size_t n_f, const size_t n_w)
 {
-    const lane_word *in = (const lane_word *)(uintptr_t)a->in;
-    const lane_word *filter = (const lane_word *)(uintptr_t)a->filter + HEAD * a->n_f;
+    const lane_word *in = (const lane_word *)(uintptr_t)a->in, *filter = (const lane_word *)(uintptr_t)a->filter;
     const size_t in_panel = conv_ukr_in_step(a, AMX_WINDOWS), block = AMX_STEPS * a->n_f;
 
     FOR_EACH_SUM(START, a, form, n_f, n_w);
     for (size_t b = form->n_blocks; b; b--) {
-        ADD_BLOCK(FILTERS, WINDOWS, AMX_STEPS, form, n_f, n_w, filter, in, in_panel);
+        if (form->tail)
+            ADD_BLOCK(FILTERS, WINDOWS, AMX_STEPS, form, n_f, n_w, filter, in, in_panel);
+        else
+            ADD_WHOLE_BLOCK(form, n_f, n_w, filter, in, in_panel);
         filter += block;
         in += AMX_STEPS * AMX_WINDOWS;
     }
     if (form->tail)
-        ADD_BLOCK(TAIL_FILTERS, TAIL_WINDOWS, form->tail, form, n_f, n_w, filter, in, in_panel);
+        ADD_BLOCK(OTHER_FILTERS, OTHER_WINDOWS, form->tail, form, n_f, n_w, filter, in, in_panel);
     FOR_EACH_SUM(STORE, a, form, n_f, n_w);
 }
 

@@ -1,9 +1,8 @@
-/* s8 by s8 by tdpbsud: packed windows are 128 too large, as for vpdpbusd, and the head takes that back. */
+/* s8 by s8 by tdpbssd: signed filters by signed windows, added to sums in s32, without saturation. */
 #include "kernels/ukr/registry.h"
 
 #if defined(__x86_64__)
-#define DOT _tile_dpbsud
-#define HEAD 1
+#define DOT _tile_dpbssd
 #define UKR conv_s8s8_ukr_32x32__amx
 #include "kernels/ukr/amx/lane_tile_amx.h"
 #endif

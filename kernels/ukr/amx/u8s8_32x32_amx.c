@@ -3,7 +3,6 @@
 
 #if defined(__x86_64__)
 #define DOT _tile_dpbsud
-#define HEAD 0
 #define UKR conv_u8s8_ukr_32x32__amx
 #include "kernels/ukr/amx/lane_tile_amx.h"
 #endif

@@ -9,7 +9,6 @@
 #define TYPE CONV_BF16
 #define ELEMENT uint16_t
 #define N_CHANNELS 2
-#define FLIP 0
 #define PACK_WINDOWS conv_pack_windows_bf16__ref
 #define PACK_FILTERS conv_pack_filters_bf16
 #define PACK_FILTERS_EMIT conv_pack_filters_bf16_emit

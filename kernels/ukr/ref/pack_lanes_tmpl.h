@@ -4,7 +4,6 @@
  *
  *   TYPE                     the element type's number in conv_types
  *   ELEMENT, N_CHANNELS      an unsigned integer of an element's size; channels of a lane
- *   FLIP                     exclusive-ored to packed windows, for all elements of a lane
  *   SIGNED                   the element of a filter, as a signed number (types with a head)
  *   PACK_WINDOWS             the name of the descriptor,
  *   PACK_FILTERS, PACK_FILTERS_EMIT   and of the functions
@@ -63,18 +62,24 @@ static uint64_t lane_input(const struct lane_row *r, const struct element_clip *
     return r->a->in + ((r->channel * p->h + c->row) * p->w + c->column) * ELEMENT_BYTES;
 }
 
+static inline uint32_t lane_flip(const struct lane_row *r)
+{
+    return r->a->flip * 0x01010101u;
+}
+
 static void pack_segment(const struct lane_row *r, const struct element_clip *c, lane_word *panel)
 {
     const struct conv_problem *p = r->a->p;
     const size_t fill = lane_fill(r->channel, r->a->n_c), plane = p->h * p->w;
     const lane_element *in = (const lane_element *)(uintptr_t)lane_input(r, c);
+    const uint32_t flip = lane_flip(r);
 
     for (size_t i = 0; i < c->before; i++)
-        *panel++ = FLIP;
+        *panel++ = flip;
     for (size_t i = 0; i < c->inside; i++, in += p->stride_w)
-        *panel++ = gather(in, plane, fill) ^ FLIP;
+        *panel++ = gather(in, plane, fill) ^ flip;
     for (size_t i = 0; i < c->after; i++)
-        *panel++ = FLIP;
+        *panel++ = flip;
 }
 
 static void pack_row(const struct lane_row *r)
@@ -88,7 +93,7 @@ static void pack_row(const struct lane_row *r)
         pack_segment(r, &c, panel + r->tile->segment[g].first);
     }
     for (size_t i = r->tile->n_win; i < r->a->width; i++)
-        panel[i] = FLIP;
+        panel[i] = lane_flip(r);
 }
 
 static void emit_segment(const struct lane_row *r, const struct element_clip *c, uint64_t panel, struct sim_sink *sink)
@@ -206,7 +211,7 @@ static size_t filter_lane(const struct conv_pack_filters_args *a, size_t channel
 
 void PACK_FILTERS(const struct conv_pack_filters_args *a)
 {
-    const size_t n_c = a->n_k / a->taps, head = conv_types[TYPE].head * a->n_f;
+    const size_t n_c = a->n_k / a->taps, head = conv_ukr_head(a->ukr) * a->n_f;
     const lane_element *filter = (const lane_element *)(uintptr_t)a->filter;
     lane_word *first = (lane_word *)(uintptr_t)a->panels;
     int32_t sum[MOST_FILTERS] = { 0 };
@@ -251,7 +256,7 @@ static void emit_filters_step(const struct conv_pack_filters_args *a, size_t cha
 
 void PACK_FILTERS_EMIT(const struct conv_pack_filters_args *a, struct sim_sink *sink)
 {
-    const size_t n_c = a->n_k / a->taps, head = conv_types[TYPE].head * a->n_f;
+    const size_t n_c = a->n_k / a->taps, head = conv_ukr_head(a->ukr) * a->n_f;
     const uint64_t steps = a->panels + head * CONV_LANE_BYTES;
 
     check_filters(a);

@@ -4,7 +4,6 @@
 #define TYPE CONV_S8S8
 #define ELEMENT uint8_t
 #define N_CHANNELS 4
-#define FLIP 0x80808080u
 #define SIGNED int8_t
 #define PACK_WINDOWS conv_pack_windows_s8s8__ref
 #define PACK_FILTERS conv_pack_filters_s8s8

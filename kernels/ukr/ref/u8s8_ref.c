@@ -4,7 +4,6 @@
 #define TYPE CONV_U8S8
 #define ELEMENT uint8_t
 #define N_CHANNELS 4
-#define FLIP 0
 #define PACK_WINDOWS conv_pack_windows_u8s8__ref
 #define PACK_FILTERS conv_pack_filters_u8s8
 #define PACK_FILTERS_EMIT conv_pack_filters_u8s8_emit
