@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "experiments/base/workdir.h"
 #include "experiments/bench/case/algo.h"
-#include "experiments/observe/guest.h"
 #include "kernels/emit/c_source.h"
 #include "kernels/emit/layer_plans.h"
 

@@ -74,12 +74,6 @@ struct exp_emit_plans {
 int exp_emit_plans_make(struct exp_emit_plans *p, const struct exp_emit_options *o, struct exp_why *why);
 void exp_emit_plans_release(struct exp_emit_plans *p);
 
-/*
- * Plans n again with the decisions of SET= ("n_c=32,k2=5") of its tiling and options (kernels/emit/plan_keys.def); all
- * else is derived. other is as in conv_plan_of_facts. Returns 0, or -errno with one line in why.
- */
-int exp_emit_set(struct conv_layer_plan *n, const char *set, const struct conv_ukr *other, struct exp_why *why);
-
 /* Tells whether an earlier plan has an equal shape: layers of equal shapes have equal code. */
 bool exp_emit_is_repeated(const struct exp_emit_plans *p, size_t i);
 

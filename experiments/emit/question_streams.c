@@ -13,6 +13,7 @@
 #include "experiments/bench/course/course.h"
 #include "experiments/emit/observe.h"
 #include "experiments/emit/options_emit.h"
+#include "experiments/observe/guest.h"
 #include "kernels/backend/backend.h"
 #include "kernels/nest/nest.h"
 #include "sim/hierarchy.h"

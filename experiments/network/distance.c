@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "experiments/network/peer.h"
-#include "experiments/observe/guest.h"
 
 /* How far floats are from others, and how large the others are. */
 struct apart {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/base/workdir.h"
 #include "experiments/network/peer.h"
-#include "experiments/observe/guest.h"
 
 /* ---- distances ---- */
 

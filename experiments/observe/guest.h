@@ -1,6 +1,6 @@
 /*
  * The guest program (main_guest.c) and the ways to run the program with every access observed: under an emulator of its
- * CPU family, or as an instrumented twin. Also the folders of files between programs.
+ * CPU family, or as an instrumented twin.
  */
 #ifndef EXPERIMENTS_OBSERVE_GUEST_H
 #define EXPERIMENTS_OBSERVE_GUEST_H
@@ -10,30 +10,11 @@
 #include "counters/watch/watch.h"
 #include "experiments/base/error.h"
 #include "experiments/base/program.h"
+#include "experiments/base/workdir.h"
 #include "kernels/plan/plan_part.h"
 #include "kernels/ukr/ukr.h"
 #include "sim/cpu.h"
 #include "sim/machine/machine.h"
-
-/*
- * A folder of files that programs hand to each other. The folder is removed with all files, however this program ends.
- */
-struct exp_workdir {
-    char *path; /* NULL: not open */
-    struct exp_guard guard;
-};
-
-/*
- * Makes a folder of a path from malloc, and takes over the path; a path that ends in XXXXXX gets a unique name. The
- * struct must stay at its address. Returns 0, or -errno with one line in why; must be closed in any case.
- */
-int exp_workdir_open(struct exp_workdir *w, char *path, struct exp_why *why);
-void exp_workdir_close(struct exp_workdir *w); /* a zeroed struct is fine */
-
-/* Returns the path of a new temporary folder, for exp_workdir_open. */
-char *exp_workdir_temporary(void);
-
-void exp_workdir_remove(const char *path); /* the folder and its files */
 
 /* Writes a machine into a file. Returns 0, or -errno with one line in why. */
 int exp_workdir_write_machine(const char *path, const struct sim_machine *m, struct exp_why *why);

@@ -111,8 +111,9 @@ static void add_row(struct exp_page_bar_group *g, const struct source *s, size_t
     fill_bar(b, s, row[i].of, row[i].of[M_macs].number);
     if (s->is_timed) {
         uint64_t *ns = rounds_of(s->r, layer, row[i].algo, &n);
+        const struct exp_pair pair = { NULL, ns, n, measure_slowed(row[i].of) };
 
-        set_interval(b, &(struct exp_pair){ NULL, ns, n, measure_slowed(row[i].of) }, 1, s->scale);
+        set_interval(b, &pair, 1, s->scale);
         free(ns);
     }
 }

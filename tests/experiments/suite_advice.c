@@ -12,7 +12,7 @@
 #include "experiments/bench/case/machine.h"
 #include "experiments/bench/course/course.h"
 #include "experiments/choices/advice/advice.h"
-#include "experiments/emit/options_emit.h"
+#include "experiments/bench/case/decisions.h"
 #include "kernels/ukr/dispatch.h"
 #include "tests/rng.h"
 #include "tests/scratch.h"
@@ -227,7 +227,7 @@ static void test_knobs(void)
             exp_advice_knob(i, &n.plan, set, sizeof set);
             if (!*set)
                 continue;
-            if (exp_emit_set(&changed, set, NULL, &reason))
+            if (exp_plan_set(&changed, set, NULL, &reason))
                 test_check(!strstr(reason.text, "unknown") && !strstr(reason.text, "must be") &&
                                !strstr(reason.text, "key=value"),
                            "SET=%s: %s", set, reason.text);

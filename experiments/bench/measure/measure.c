@@ -208,7 +208,7 @@ struct exp_ratio measure_speedup(const struct value of[N_MEASURES])
                                of[M_measured_speedup_high].number, of[M_measured_speedup_by_median].number };
 }
 
-double measure_slowed(const struct value of[N_MEASURES])
+double measure_slowed(const struct value *of)
 {
     const struct value *slowed = &of[M_measured_slowed_percent];
 

@@ -47,8 +47,8 @@ void measure_case(struct value of[N_MEASURES], const struct exp_report *r, const
 /* Returns the measured speed-up with the interval; NaN where a number is missing. */
 struct exp_ratio measure_speedup(const struct value of[N_MEASURES]);
 
-/* Returns exp_pair.slowed of a layer's numbers: 0 without a ruler. */
-double measure_slowed(const struct value of[N_MEASURES]);
+/* Returns exp_pair.slowed of a layer's numbers, of[N_MEASURES]: 0 without a ruler. */
+double measure_slowed(const struct value *of);
 
 /* Adds a layer's numbers to the sums of a model, zeros at first; ratios follow from the sums (measure_ratios). */
 void measure_add(struct value sum[N_MEASURES], const struct value of[N_MEASURES]);

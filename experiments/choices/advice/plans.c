@@ -8,8 +8,8 @@
 
 #include "experiments/base/text.h"
 #include "experiments/bench/case/cycles.h"
+#include "experiments/bench/case/decisions.h"
 #include "experiments/bench/course/course.h"
-#include "experiments/emit/options_emit.h"
 #include "kernels/ukr/dispatch.h"
 #include "kernels/ukr/slots.h"
 
@@ -215,7 +215,7 @@ static void try_set(struct trying *t, const struct exp_case *of, const char *set
     char *then = exp_advice_command(asked, of, asked->ukr, NULL);
     struct exp_why ignored;
 
-    if (!exp_emit_set(&n, set, &s->openblas_ukr.ukr, &ignored))
+    if (!exp_plan_set(&n, set, &s->openblas_ukr.ukr, &ignored))
         add(t, of, &t->a->by_plan, &n.plan, exp_format("SET=%s", set),
             exp_format("make plan LAYER=%s%s%s%s ALGO=%s SET=%s FORMAT=json OUT=plan.json && %s PLAN=plan.json", layer,
                        machine, asked->ukr, asked->more, of->algo->name, set, then));
