@@ -129,6 +129,7 @@ static int work(void *session)
     const struct exp_peers_options times = { .times = { .rounds = exp_rounds_of(o->reps, 5, 100, o->limit),
                                                         .n_threads = o->jobs,
                                                         .ruler_ns = exp_ruler_limit_ns(o->ruler, o->limit),
+                                                        .keeps_disturbed = true,
                                                         .now_ns = exp_clock_of(o->clock),
                                                         .groups_dir = CTR_GROUPS_DIR },
                                              .n_warm_rounds = o->hot_reps };

@@ -315,13 +315,14 @@ static void put_samples(struct exp_csv *csv, const void *peers)
     }
 }
 
-/* Describes the rounds of a network: "not measured: disturbed: 63 rounds: ...". */
+/* Describes the rounds of a network: "63 rounds: ...", "not measured: disturbed: 63 rounds: ...". */
 static void describe_rounds(const struct exp_measure_info *info, char *text, size_t bytes)
 {
     char rounds[640];
 
     exp_measure_say_rounds(info, rounds, sizeof rounds);
-    exp_say(text, bytes, "%s%s", *info->why_disturbed ? "not measured: disturbed: " : "", rounds);
+    exp_say(text, bytes, "%s%s%s%s", *info->why_disturbed ? "not measured: disturbed: " : "", info->busy,
+            *info->busy ? ": " : "", rounds);
 }
 
 static void put_totals(struct exp_csv *csv, const void *peers)

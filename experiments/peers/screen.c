@@ -69,13 +69,26 @@ static void say_missing(struct exp_screen *s, const struct exp_peers *p)
     }
 }
 
+/* Returns the first words about a busy computer, of any network; "": the computer was never busy. */
+static const char *busy_of(const struct exp_peers *p)
+{
+    size_t i = 0;
+
+    while (i + 1 < p->n_networks && !*p->info[i][EXP_PEERS_NETWORK].busy)
+        i++;
+    return p->info[i][EXP_PEERS_NETWORK].busy;
+}
+
 void exp_peers_screen(const struct exp_peers *p, struct exp_screen *s)
 {
     size_t *order = ordered(p);
     const TOTAL *best = total_of(p, order[0]);
     const struct value speedup = best->of[M_measured_speedup_vs_base];
-    char state[400];
+    char state[400], interval[40] = "";
 
+    if (p->n_networks && *busy_of(p))
+        exp_say(interval, sizeof interval, " [%.2f, %.2f]", best->of[M_measured_speedup_low].number,
+                best->of[M_measured_speedup_high].number);
     if (speedup.why)
         exp_screen_say(s, EXP_STRONG, "No method was timed: %s.", speedup.why);
     else if (!order[0])
@@ -83,9 +96,12 @@ void exp_peers_screen(const struct exp_peers *p, struct exp_screen *s)
     else
         exp_screen_say(
             s, EXP_STRONG,
-            "%s is the fastest of %zu methods: %.2f times as fast as %s, and faster in %.0f %% of the layers.",
-            p->method[order[0]]->title, p->n_methods, speedup.number, p->method[0]->label, best->won_percent.number);
-    if (p->n_networks) {
+            "%s is the fastest of %zu methods: %.2f%s times as fast as %s, and faster in %.0f %% of the layers.",
+            p->method[order[0]]->title, p->n_methods, speedup.number, interval, p->method[0]->label,
+            best->won_percent.number);
+    if (p->n_networks && *busy_of(p)) {
+        exp_screen_note(s, "trust", "%s; %zu rounds", busy_of(p), p->info[0][EXP_PEERS_NETWORK].n_rounds);
+    } else if (p->n_networks) {
         exp_disturbance_describe(&p->info[0][EXP_PEERS_NETWORK].disturbance, state, sizeof state);
         exp_screen_note(s, "trust", "the computer was %.*s; %zu rounds", (int)strcspn(state, ":"), state,
                         p->info[0][EXP_PEERS_NETWORK].n_rounds);

@@ -121,7 +121,7 @@ struct exp_verdict {
     const char *ended;           /* how timing ended; NULL: the ratios no longer changed */
     size_t n_rounds;             /* of the layer with the fewest */
     const char *disturbance;     /* of the computer meanwhile, beginning with "quiet" or "disturbed"; NULL: unknown */
-    const char *busy;            /* how many timings of a busy computer were disturbed; NULL or "": few */
+    const char *busy;            /* exp_measure_info.busy; NULL or "": the computer was not busy */
     const char *why_not_timed;   /* why nothing was timed; NULL */
     const char *why_no_parts;    /* why the reference's packing and micro-kernels are unknown; NULL */
     const char *why_no_cycles;   /* why the reference has no simulated cycles; NULL */

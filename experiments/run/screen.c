@@ -341,7 +341,7 @@ static void say_trust(const struct subject *s, struct exp_screen *screen)
         return;
     }
     if (is_busy(v))
-        exp_say(text, sizeof text, "on a busy computer: %s, and the intervals are wider for them; ", v->busy);
+        exp_say(text, sizeof text, "%s; ", v->busy);
     else if (v->disturbance)
         exp_say(text, sizeof text, "the computer was %.*s; ", (int)strcspn(v->disturbance, ":"), v->disturbance);
     exp_say_more(text, sizeof text, "%zu round%s, 95 %% intervals within %.1f %% a layer", v->n_rounds,

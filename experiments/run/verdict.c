@@ -244,7 +244,7 @@ static void say_timed_answer(const struct exp_verdict *v, const struct exp_verdi
         fprintf(out, "; the computer was %.*s", (int)strcspn(v->disturbance, ":"), v->disturbance);
     fprintf(out, "\n%s\n", v->how);
     if (v->busy && *v->busy)
-        fprintf(out, "The computer was busy: %s. The intervals are wider for them.\n", v->busy);
+        fprintf(out, "Timed %s.\n", v->busy);
     if (v->disturbance)
         fprintf(out, "While it was timed, the computer was %s.\n", v->disturbance);
 }

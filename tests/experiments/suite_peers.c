@@ -365,6 +365,27 @@ static void disturbed_networks_have_no_numbers(void)
     exp_peers_release(&k.peers);
 }
 
+/* On a busy computer, the headline has its interval, and the note on trust tells why. */
+static void busy_networks_have_an_interval(void)
+{
+    struct exp_screen s = { NULL };
+    struct known k;
+
+    make_known(&k, NULL);
+    exp_say(k.peers.info[1][EXP_PEERS_NETWORK].busy, sizeof k.peers.info[1][EXP_PEERS_NETWORK].busy,
+            "on a busy computer: 9 of 10 timings were disturbed");
+    for (size_t i = 0; i < k.peers.n_totals; i++) {
+        k.peers.total[i].of[M_measured_speedup_low] = value_of(0.9);
+        k.peers.total[i].of[M_measured_speedup_high] = value_of(9.5);
+    }
+    exp_peers_screen(&k.peers, &s);
+    test_check(strstr(s.line[0].text, " [0.90, 9.50] times as fast as ") != NULL, "%s", s.line[0].text);
+    test_check(!strncmp(s.line[1].text, "on a busy computer: 9 of 10 timings were disturbed; ", 52), "%s",
+               s.line[1].text);
+    exp_screen_release(&s);
+    exp_peers_release(&k.peers);
+}
+
 /* ---- the methods ---- */
 
 /* Tells whether the algorithms of a list make the methods, whose names are joined by blanks. */
@@ -495,6 +516,7 @@ static const struct test_case cases[] = {
     { "totals over layers and models are as defined", totals_are_as_defined },
     { "phases are shares of a run in steps", phases_are_shares },
     { "disturbed networks have no numbers", disturbed_networks_have_no_numbers },
+    { "busy networks have an interval", busy_networks_have_an_interval },
     { "both schedules are one method", schedules_are_one_method },
     { "an interruption before the first round ends the measurement", an_interruption_leaves_no_rows },
     { "the screen of recorded totals", the_screen_of_recorded_totals },

@@ -560,7 +560,9 @@ static void judge_disturbed(struct measure *m)
     if (exp_ruler_is_measured(r))
         return;
     if (m->o->keeps_disturbed && m->info->n_rounds >= EXP_RATIO_LEAST_ROUNDS) {
-        exp_say(m->info->busy, sizeof m->info->busy, "%zu of %zu timings were disturbed", r->n_disturbed, r->n_timings);
+        exp_say(m->info->busy, sizeof m->info->busy,
+                "on a busy computer: %zu of %zu timings were disturbed, and the intervals are wider for them",
+                r->n_disturbed, r->n_timings);
         return;
     }
     exp_ruler_say(&m->info->ruler, said, sizeof said);

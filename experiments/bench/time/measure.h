@@ -71,7 +71,7 @@ struct exp_measure_info {
     struct exp_disturbance disturbance;
     struct exp_ruler_report ruler; /* how many timings were repeated */
     char why_disturbed[160];       /* why no time counts; "": times count */
-    char busy[160];                /* how many timings of a busy computer were disturbed; "": few, or no time counts */
+    char busy[160];                /* "on a busy computer: 161 of 520 timings ..."; "": quiet, or no time counts */
     char emptied[96];              /* how the caches were emptied; "" when warm */
 };
 
