@@ -1,9 +1,11 @@
+#define _GNU_SOURCE /* madvise */
 #include "sim/full/engine_full_level.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sim/engine/engine.h"
 #include "sim/full/pagemap.h"
@@ -194,6 +196,25 @@ static void init_index(struct sim_full_index *x, const struct sim_level *shape, 
     x->fold_in_page = x->page_lines_shift ? sim_slice_fold(x->slice_bits, x->page_lines_shift) : 0;
 }
 
+enum { HOST_LINE = 64, LINE_WORDS = HOST_LINE / sizeof(uint64_t), HOST_LARGE_PAGE = 1 << 21 };
+
+/*
+ * Returns uninitialised words, or NULL. The host finds rows of large levels nowhere near: with rows in whole lines and in
+ * large pages, where the host has these, a search waits for fewer lines and no page walk.
+ */
+static uint64_t *new_words(uint64_t n)
+{
+    const bool is_large = n >= HOST_LARGE_PAGE / sizeof(uint64_t);
+    void *words = NULL;
+
+    if (n > (SIZE_MAX - HOST_LARGE_PAGE) / sizeof(uint64_t) ||
+        posix_memalign(&words, is_large ? HOST_LARGE_PAGE : HOST_LINE, (size_t)n * sizeof(uint64_t)))
+        return NULL;
+    if (is_large)
+        madvise(words, (size_t)n * sizeof(uint64_t), MADV_HUGEPAGE); /* a refusal costs time alone */
+    return words;
+}
+
 /* Lays out the parts of a row. Returns 0 or -ENOMEM. */
 static int lay_out(struct sim_full_level *l)
 {
@@ -203,8 +224,10 @@ static int lay_out(struct sim_full_level *l)
     l->policy_at = l->is_late ? 2 * l->n_ways : l->n_ways;
     l->flags_at = l->policy_at + l->policy->set_words(l->n_ways);
     l->stride = l->flags_at + (l->n_ways * sizeof(uint16_t) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-    if (n_sets < (SIZE_MAX / sizeof *l->rows - SIM_SEARCH_GROUP) / l->stride)
-        l->rows = malloc((size_t)(n_sets * l->stride + SIM_SEARCH_GROUP) * sizeof *l->rows);
+    if (l->stride > LINE_WORDS / 2)
+        l->stride = (l->stride + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
+    if (n_sets < (SIZE_MAX - SIM_SEARCH_GROUP) / l->stride)
+        l->rows = new_words(n_sets * l->stride + SIM_SEARCH_GROUP);
     return l->rows ? 0 : -ENOMEM;
 }
 

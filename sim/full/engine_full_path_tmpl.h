@@ -266,6 +266,16 @@ static __attribute__((noinline)) void note_read(struct sim_full *e, uint64_t lin
                       (r->is_instructed ? SIM_FULL_BY_INSTRUCTION : 0) | (r->is_walk ? SIM_FULL_BY_WALK : 0));
 }
 
+/* Prefetches, for the host, the row that will take the victim of put() at level k, if the level outside takes victims. */
+static inline EACH_LEVEL void expect_leaving(struct sim_full *e, size_t k)
+{
+    const struct sim_full_level *l = &e->level[k];
+
+    if (k && l->is_like_next && l->leaving != SIM_FULL_NO_LINE &&
+        (e->level[k + 1].is_exclusive || l->leaving_flags & SIM_FULL_DIRTY))
+        sim_full_level_expect(&e->level[k + 1], l->leaving);
+}
+
 /* Brings a line into a row of level k, victim included, and returns the line's place. */
 static inline EACH_LEVEL struct sim_full_place bring(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
                                                      struct sim_full_request *r, uint16_t flags)
@@ -273,6 +283,7 @@ static inline EACH_LEVEL struct sim_full_place bring(struct sim_full *e, size_t 
     struct sim_full_level *l = &e->level[k];
     struct sim_full_place p = { row, put(e, k, line, row, r) };
 
+    expect_leaving(e, k);
     if (!k && e->follower)
         note_read(e, line, r, false);
     flags |= fetch(e, k + 1, line << l->line_shift, l->line_bytes, r);
