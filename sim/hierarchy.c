@@ -128,6 +128,13 @@ void sim_hierarchy_touch(struct sim_hierarchy *h, const struct sim_run *lines)
         sim_emit(&h->sink, lines, 1, 1);
 }
 
+void sim_hierarchy_touch_far(struct sim_hierarchy *h, const struct sim_run *lines)
+{
+    assert(h && lines && lines->kind <= SIM_STORE);
+    if (!h->engine->touch_far || !h->engine->touch_far(h, lines))
+        sim_emit(&h->sink, lines, 1, 1);
+}
+
 bool sim_hierarchy_reads_ahead(struct sim_hierarchy *h, const struct sim_run *lines)
 {
     assert(h && lines && lines->count);

@@ -172,6 +172,13 @@ int sim_hierarchy_error(const struct sim_hierarchy *h);
 void sim_hierarchy_touch(struct sim_hierarchy *h, const struct sim_run *lines);
 
 /*
+ * Does the same for lines far from the next simulated access. Where the machine has three levels, lines that the second
+ * level lacks come into the third level alone: the second level keeps the lines of the last simulated accesses, and with
+ * these lines the steady state of a policy for lines that come back.
+ */
+void sim_hierarchy_touch_far(struct sim_hierarchy *h, const struct sim_run *lines);
+
+/*
  * Tells whether prefetchers may bring lines from memory for an access to lines: the first line, or the line behind the
  * last, is in no cache. false where sim_hierarchy_touch() makes accesses of all lines.
  */

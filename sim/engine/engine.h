@@ -48,6 +48,9 @@ struct sim_engine {
     /* As sim_hierarchy_touch(). Returns false, and does nothing, where lines need accesses. NULL: all lines do. */
     bool (*touch)(struct sim_hierarchy *h, const struct sim_run *lines);
 
+    /* As sim_hierarchy_touch_far(); likewise. */
+    bool (*touch_far)(struct sim_hierarchy *h, const struct sim_run *lines);
+
     /* As sim_hierarchy_reads_ahead(). NULL: always false. */
     bool (*reads_ahead)(struct sim_hierarchy *h, const struct sim_run *lines);
 

@@ -247,6 +247,16 @@ static bool touch(struct sim_hierarchy *h, const struct sim_run *lines)
     return true;
 }
 
+static bool touch_far(struct sim_hierarchy *h, const struct sim_run *lines)
+{
+    struct sim_full *e = (struct sim_full *)h;
+
+    if (e->n_levels < 3 || !can_touch(e))
+        return touch(h, lines);
+    e->variant->touch_far(h, lines);
+    return true;
+}
+
 static bool reads_ahead(struct sim_hierarchy *h, const struct sim_run *lines)
 {
     const struct sim_full *e = (const struct sim_full *)h;
@@ -359,8 +369,8 @@ static void swap_last(struct sim_hierarchy *a, struct sim_hierarchy *b)
     {                                                                                                                  \
         .name = text, .can_run = can_run, .create = constructor, .free = release, .follow = sim_full_follow,           \
         .records = records, .stats = stats, .clear_stats = clear_stats, .clear = clear, .flush = flush,                \
-        .swap_last = swap_last, .touch = touch, .reads_ahead = reads_ahead, .begin_skip = begin_skip,                  \
-        .end_skip = end_skip                                                                                           \
+        .swap_last = swap_last, .touch = touch, .touch_far = touch_far, .reads_ahead = reads_ahead,                    \
+        .begin_skip = begin_skip, .end_skip = end_skip                                                                 \
     }
 
 const struct sim_engine sim_engine_full = ENGINE("full", create);

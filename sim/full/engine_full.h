@@ -165,6 +165,7 @@ struct sim_full_variant {
     void (*records)(struct sim_hierarchy *h, const uint64_t *record, size_t n);
     void (*flush)(struct sim_hierarchy *h, unsigned phase);
     void (*touch)(struct sim_hierarchy *h, const struct sim_run *lines);
+    void (*touch_far)(struct sim_hierarchy *h, const struct sim_run *lines);
     bool (*reads_ahead)(struct sim_hierarchy *h, const struct sim_run *lines);
     void (*follow)(struct sim_full *f, const struct sim_full_note *note, size_t n); /* replays events */
 };

@@ -12,6 +12,7 @@ const struct sim_full_variant sim_full_avx2 = { .name = "avx2",
                                                 .flush = flush,
                                                 .follow = follow,
                                                 .touch = touch_lines_behind,
+                                                .touch_far = touch_lines_far,
                                                 .reads_ahead = reads_ahead_of };
 
 #else /* not for other CPU families */

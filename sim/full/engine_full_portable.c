@@ -8,4 +8,5 @@ const struct sim_full_variant sim_full_portable = { .name = "portable",
                                                     .flush = flush,
                                                     .follow = follow,
                                                     .touch = touch_lines_behind,
+                                                    .touch_far = touch_lines_far,
                                                     .reads_ahead = reads_ahead_of };

@@ -27,26 +27,32 @@ static uint16_t touch_level(struct sim_full *e, size_t k, uint64_t line, struct 
     if (l->is_exclusive)
         return touch_level(e, k + 1, line, r);
     p.way = put(e, k, line, p.row, r);
+    expect_leaving(e, k);
     flags = touch_level(e, k + 1, line, r);
     *sim_full_level_flags(l, p) = flags;
     send_victim(e, k, r);
     return 0;
 }
 
-/* Makes a line of the second level dirty. */
-static void soil(struct sim_full *e, uint64_t line, const struct sim_full_request *r)
+/* Makes a present line of level k dirty. */
+static void soil_at(struct sim_full *e, size_t k, struct sim_full_place p, const struct sim_full_request *r)
 {
-    struct sim_full_level *l = &e->level[1];
-    const struct sim_full_place p = sim_full_level_find(l, line);
-    uint16_t *flags = sim_full_level_flags(l, p);
+    uint16_t *flags = sim_full_level_flags(&e->level[k], p);
 
     assert(sim_full_is_hit(p));
     *flags = (uint16_t)((*flags & ~(unsigned)SIM_FULL_OWNER) | SIM_FULL_DIRTY | r->tag);
 }
 
+/* Prefetches, for the host, the rows that a line's touch needs further out. The second level's rows are at hand. */
+static inline void expect_further(struct sim_full *e, uint64_t line)
+{
+    for (size_t k = 2; k < e->n_levels && (k > 2 || !sim_full_is_hit(sim_full_level_find(&e->level[1], line))); k++)
+        sim_full_level_expect(&e->level[k], line);
+}
+
 static bool is_in_memory(struct sim_full *e, uint64_t line)
 {
-    for (size_t k = e->n_levels; k-- > 0;) {
+    for (size_t k = 0; k < e->n_levels; k++) { /* the host has the first levels' rows at hand */
         if (sim_full_is_hit(sim_full_level_find(&e->level[k], line)))
             return false;
     }
@@ -63,11 +69,62 @@ static bool reads_ahead_of(struct sim_hierarchy *h, const struct sim_run *lines)
     return is_in_memory(e, first & mask) || is_in_memory(e, (first + lines->count) & mask);
 }
 
-static void touch_lines_behind(struct sim_hierarchy *h, const struct sim_run *run)
+/* Brings a line of memory into the exclusive level k. */
+static struct sim_full_place bring_outside(struct sim_full *e, size_t k, uint64_t line, uint64_t *row,
+                                           struct sim_full_request *r)
+{
+    const struct sim_full_place p = { row, put(e, k, line, row, r) };
+
+    fetch_lines(e, k + 1, line << e->level[k].line_shift, e->level[k].line_bytes, r);
+    send_victim(e, k, r);
+    return p;
+}
+
+/*
+ * Lets a line be used that the second level lacks: by the third level. A line of an exclusive level stays there, as if the
+ * line had come and gone.
+ */
+static void touch_further(struct sim_full *e, uint64_t line, bool is_store, struct sim_full_request *r)
+{
+    struct sim_full_level *l = &e->level[2];
+    struct sim_full_place p = sim_full_level_find(l, line);
+
+    if (!l->is_exclusive) {
+        if (sim_full_is_hit(p))
+            use(e, 2, p, r);
+        else
+            p = bring(e, 2, line, p.row, r, 0);
+    } else if (sim_full_is_hit(p)) {
+        sim_full_level_touch(l, p);
+    } else {
+        p = bring_outside(e, 2, line, p.row, r);
+    }
+    if (is_store)
+        soil_at(e, 2, p, r);
+}
+
+/* Lets a line be used by the second level, or, far from the next simulated access, by the level that has the line. */
+static inline void touch_line_behind(struct sim_full *e, uint64_t line, bool is_store, bool is_far,
+                                     struct sim_full_request *r)
+{
+    struct sim_full_place p = { NULL, -1 };
+
+    if (is_far)
+        p = sim_full_level_find(&e->level[1], line);
+    if (is_far && !sim_full_is_hit(p)) {
+        touch_further(e, line, is_store, r);
+        return;
+    }
+    if (!is_far)
+        touch_level(e, 1, line, r);
+    if (is_store)
+        soil_at(e, 1, is_far ? p : sim_full_level_find(&e->level[1], line), r);
+}
+
+static inline void touch_box(struct sim_hierarchy *h, const struct sim_run *run, bool is_far)
 {
     struct sim_full *e = (struct sim_full *)h;
     const uint64_t first = run->addr >> e->level[0].line_shift, mask = SIM_FULL_ADDRESS_MASK >> e->level[0].line_shift;
-    const bool is_store = run->kind == SIM_STORE;
     struct sim_full_request r;
 
     if (e->n_buffers || reads_ahead_of(h, run)) {
@@ -80,11 +137,19 @@ static void touch_lines_behind(struct sim_hierarchy *h, const struct sim_run *ru
 
         if (e->machine.n_tlbs)
             look_up(e, line >> e->page_lines_shift, &r);
-        for (size_t k = 1; k < e->n_levels && i + TOUCHES_AHEAD < run->count; k++)
-            sim_full_level_expect(&e->level[k], (line + TOUCHES_AHEAD) & mask);
-        touch_level(e, 1, line, &r);
-        if (is_store)
-            soil(e, line, &r);
+        if (i + TOUCHES_AHEAD < run->count)
+            expect_further(e, (line + TOUCHES_AHEAD) & mask);
+        touch_line_behind(e, line, run->kind == SIM_STORE, is_far, &r);
         run_queue(e);
     }
+}
+
+static void touch_lines_behind(struct sim_hierarchy *h, const struct sim_run *run)
+{
+    touch_box(h, run, false);
+}
+
+static void touch_lines_far(struct sim_hierarchy *h, const struct sim_run *run)
+{
+    touch_box(h, run, true);
 }

@@ -178,12 +178,18 @@ static void test_bursts(void)
     free(m.at);
 }
 
-/* Touched lines come from memory once, are in the caches afterwards, and stored lines go back to memory. */
+/*
+ * Touched lines come from memory once, are in the caches afterwards, and stored lines go back to memory: lines near the
+ * next simulated access, and lines far from it.
+ */
 static void test_touch(void)
 {
     static const char *const names[] = { "zen3", "spr", "gnr", "clx4208", "power10-victim", "apple-m1" };
 
-    for (size_t i = 0; i < COUNT(names); i++) {
+    for (size_t k = 0; k < 2 * COUNT(names); k++) {
+        void (*const touch)(struct sim_hierarchy *, const struct sim_run *) =
+            k % 2 ? sim_hierarchy_touch_far : sim_hierarchy_touch;
+        const size_t i = k / 2;
         const struct sim_run load = { 1 << 20, 64, 0, 500, 1, SIM_LOAD, 1, 0 };
         const struct sim_run store = { 1 << 22, 64, 0, 300, 1, SIM_STORE, 2, 0 };
         struct sim_machine m;
@@ -198,9 +204,9 @@ static void test_touch(void)
         for (unsigned again = 0; again < 3; again++) {
             struct sim_run r = store;
 
-            sim_hierarchy_touch(h, &load);
+            touch(h, &load);
             r.kind = again ? SIM_STORE : SIM_LOAD; /* the lines are there before the stores */
-            sim_hierarchy_touch(h, &r);
+            touch(h, &r);
         }
         sum = sim_stats_total(sim_hierarchy_stats(h));
         test_check(sum.memory_read_lines >= lines && sum.memory_read_lines <= lines + lines / 4,
@@ -209,6 +215,50 @@ static void test_touch(void)
         sum = sim_stats_total(sim_hierarchy_stats(h));
         test_check(sum.memory_written_lines >= 300 * 64 / size, "%s: %" PRIu64 " lines went back", names[i],
                    sum.memory_written_lines);
+        sim_hierarchy_free(h);
+    }
+}
+
+/* Returns how many lines come into the second level by accesses. */
+static uint64_t second_lines_by(struct sim_hierarchy *h, const struct sim_run *run)
+{
+    sim_hierarchy_clear_stats(h);
+    sim_emit(sim_hierarchy_sink(h), run, 1, 1);
+    return sim_stats_total(sim_hierarchy_stats(h)).level[1].lines_in;
+}
+
+/* Lines of the third level that are touched far from the next access leave the second level as it is, and stay. */
+static void test_touch_far(void)
+{
+    static const char *const names[] = { "zen3", "spr", "gnr", "clx4208-real" };
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct sim_machine m;
+        struct sim_hierarchy *h = NULL;
+        struct exp_why why = { "" };
+        struct sim_run hot = { 1 << 20, 64, 0, 0, 4, SIM_LOAD, 1, 0 }, all = { 1 << 26, 64, 0, 0, 4, SIM_LOAD, 2, 0 };
+        struct sim_run inner;
+        uint64_t kept, lost, read;
+
+        CU_ASSERT_FATAL(!exp_machine_find(&m, names[i], "results", &why) && !sim_hierarchy_new(&h, &m));
+        hot.count = (uint32_t)(m.level[1].n_sets * m.level[1].n_ways / 4);
+        all.count = 16 * hot.count;
+        inner = all; /* the lines around the box are in a cache, too */
+        inner.addr += 6400;
+        inner.count -= 200;
+        sim_emit(sim_hierarchy_sink(h), &all, 1, 1);
+        for (unsigned n = 0; n < 8; n++)
+            sim_emit(sim_hierarchy_sink(h), &hot, 1, 1);
+        sim_hierarchy_clear_stats(h);
+        sim_hierarchy_touch_far(h, &inner);
+        read = sim_stats_total(sim_hierarchy_stats(h)).memory_read_lines;
+        kept = second_lines_by(h, &hot);
+        sim_hierarchy_touch(h, &inner);
+        lost = second_lines_by(h, &hot);
+        test_check(kept < hot.count / 50 && lost > hot.count / 2 && read < inner.count / 50,
+                   "%s: of %u lines %" PRIu64 " come into the second level, and %" PRIu64 " after near lines; %" PRIu64
+                   " of %u come from memory",
+                   names[i], hot.count, kept, lost, read, inner.count);
         sim_hierarchy_free(h);
     }
 }
@@ -767,6 +817,7 @@ static const struct test_case cases[] = {
     { "footprints are the lines of all accesses", test_lattices },
     { "bursts leave the lines of all accesses, at any place", test_bursts },
     { "touched lines come from memory once, and go back if stored", test_touch },
+    { "touched lines far from the next access leave the second level as it is", test_touch_far },
     { "prefetchers read ahead at lines that no cache has", test_reads_ahead },
     { "the first level is after a skipped part as before", test_skipped_part },
     { "a form has the lines of all accesses", test_forms },
