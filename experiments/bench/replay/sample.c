@@ -28,6 +28,9 @@ enum { NEW_PART = 8 };
 /* Strata of so few units that read new elements are drawn whole: their waits for memory differ by much. */
 enum { ALL_NEW = 8 };
 
+/* A piece is far from simulated pieces if so many accesses for each line of the second level are between. */
+enum { FAR_ACCESSES = 32 };
+
 static const uint64_t piece_accesses = 1 << 16;           /* of a long step */
 static const double most_first = 0.5, most_second = 0.25; /* of the accesses, simulated in a run */
 
@@ -95,12 +98,19 @@ static void hand_on(struct sampler *x, const struct sim_run *run, size_t n_runs,
 }
 
 /*
- * Tells whether a view takes the accesses of a skipped step. A packing step reads rows side by side, and prefetchers run
- * ahead of each row into the rows of later steps: boxes would bring fewer lines ahead.
+ * Tells whether a view takes the loads of a skipped step. A packing step reads rows side by side, and prefetchers run
+ * ahead of each row into the rows of later steps: boxes would bring fewer lines ahead. The packed set is written in
+ * boxes.
  */
-static bool takes_skipped(const struct sampler *x, size_t view)
+static bool takes_loads(const struct sampler *x, size_t view)
 {
     return x->is_away && !sim_machine_is_plain(x->s->view[view].machine);
+}
+
+/* Tells whether a view takes the accesses of a run of a skipped piece. Non-temporal stores have no lines. */
+static bool takes_run(const struct sampler *x, size_t view, const struct sim_run *run)
+{
+    return run->kind == SIM_STORE_NT || (run->kind != SIM_STORE && run->tag != CONV_STACK && takes_loads(x, view));
 }
 
 static void touch(void *sampler, const struct sim_run *lines)
@@ -111,9 +121,9 @@ static void touch(void *sampler, const struct sim_run *lines)
 
     run.kind = is_ahead ? SIM_LOAD : run.kind;
     for (size_t v = 0; v < x->s->n_views; v++) {
-        if (takes_tag(x, v, run.tag) && !takes_skipped(x, v) &&
+        if (takes_tag(x, v, run.tag) && !takes_run(x, v, &run) &&
             (!is_ahead || x->s->view[v].machine->has_software_prefetch))
-            sim_hierarchy_touch(x->s->view[v].h, &run);
+            (x->lines.is_far ? sim_hierarchy_touch_far : sim_hierarchy_touch)(x->s->view[v].h, &run);
     }
 }
 
@@ -150,24 +160,21 @@ static void find_away(struct sampler *x, const struct sim_run *run, size_t n_run
     x->is_away = is_away;
 }
 
-/*
- * Leaves a burst's footprint, or hands the burst on to views that take the accesses. Non-temporal stores pass the caches:
- * they have no footprint, and are made one by one.
- */
+/* Leaves a burst's footprint, and hands on the runs whose accesses a view takes. */
 static void skip(struct sampler *x, const struct sim_run *run, size_t n_runs, uint64_t n_times)
 {
+    struct sim_run taken[SIM_MAX_BURST_RUNS];
+
     find_away(x, run, n_runs, n_times);
     for (size_t v = 0; v < x->s->n_views; v++) {
-        struct sim_sink *sink = sim_hierarchy_sink(x->s->view[v].h);
+        size_t n = 0;
 
-        if (!takes_tag(x, v, run[0].tag))
-            continue;
-        if (takes_skipped(x, v))
-            sim_emit(sink, run, n_runs, n_times);
-        for (size_t i = 0; i < n_runs && !takes_skipped(x, v); i++) {
-            if (run[i].kind == SIM_STORE_NT)
-                sim_emit(sink, &run[i], 1, n_times);
+        for (size_t i = 0; i < n_runs && takes_tag(x, v, run[0].tag); i++) {
+            if (takes_run(x, v, &run[i]))
+                taken[n++] = run[i];
         }
+        if (n)
+            sim_emit(sim_hierarchy_sink(x->s->view[v].h), taken, n, n_times);
     }
     exp_sample_lines_add(&x->lines, run, n_runs, n_times, &x->exact[0][0]);
 }
@@ -236,6 +243,7 @@ static void begin_piece(struct sampler *x)
     if (!x->at || p[-1].unit != p->unit)
         x->lines.lasting = lasting_lines(x);
     x->lines.is_long = x->may_split;
+    x->lines.is_far = exp_forms_is_far(&x->forms, x->at) && p->left > FAR_ACCESSES * lines_of(x, 1);
     if (x->mode == EXP_PIECE_SKIPPED)
         return;
     if (x->n_pending == x->room)

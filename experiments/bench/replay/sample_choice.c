@@ -198,7 +198,7 @@ void exp_pieces_end(struct exp_pieces *p, uint64_t seed)
 
 /* ---- the choice ---- */
 
-enum { LAST_PACKS = 2 }; /* before a drawn unit, simulated */
+enum { LAST_PACKS = 1 }; /* before a drawn unit, simulated */
 
 /* Accesses at least, before a drawn unit, that warm up the first level and the prefetchers. */
 static const uint64_t warming = 30000;

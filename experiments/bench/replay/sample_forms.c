@@ -346,6 +346,16 @@ void exp_forms_choose(struct exp_forms *f, const struct exp_piece *piece)
     }
 }
 
+bool exp_forms_is_far(const struct exp_forms *f, size_t piece)
+{
+    const struct exp_form_use *u = &f->use[piece];
+    bool has_form = false;
+
+    for (unsigned i = 0; i < EXP_FORM_PARTS; i++)
+        has_form |= u->region[i] != 0;
+    return !has_form || !u->is_near;
+}
+
 void exp_forms_clear(struct exp_forms *f)
 {
     for (size_t i = 0; i < f->n_regions; i++)

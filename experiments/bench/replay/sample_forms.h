@@ -105,6 +105,9 @@ void exp_forms_list(struct exp_forms *f, const struct exp_form *form, const uint
  */
 void exp_forms_choose(struct exp_forms *f, const struct exp_piece *piece);
 
+/* Tells whether a piece has no form, or is not soon followed by a simulated piece. */
+bool exp_forms_is_far(const struct exp_forms *f, size_t piece);
+
 /* No part has been touched. */
 void exp_forms_clear(struct exp_forms *f);
 

@@ -49,7 +49,7 @@ struct exp_sample_shape {
     struct exp_sample_accesses accesses[SIM_MAX_BURST_RUNS];
 };
 
-enum { EXP_SAMPLE_SHAPES = 64, EXP_SAMPLE_OPEN = 8 };
+enum { EXP_SAMPLE_SHAPES = 64, EXP_SAMPLE_OPEN = 24 };
 
 struct exp_sample_lines {
     void (*touch)(void *ctx, const struct sim_run *lines); /* takes a box: an access of a byte for each line */
@@ -59,6 +59,7 @@ struct exp_sample_lines {
     uint64_t accesses;        /* of the stream until now */
     uint64_t accesses_left;   /* until the order of lines matters */
     bool is_long;             /* a long step, which touches no box twice */
+    bool is_far;              /* for touch: no simulated piece follows soon */
     struct exp_sample_box (*box)[EXP_SAMPLE_BOX_WAYS]; /* [EXP_SAMPLE_BOX_SETS], owned */
     uint64_t touched;                                  /* lines */
     struct exp_sample_open open[EXP_SAMPLE_OPEN];
