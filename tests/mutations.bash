@@ -327,7 +327,10 @@ mutant "calibrated lines without buffers" experiments/calibrate/computer.c 's/^ 
 mutant "copies that count every other class as one" counters/watch/rewrite.awk 's/number_of\[class\[i\]\] = i - 1/number_of[class[i]] = 0/' 'make test SUITE=observe_stack'
 mutant "copies that count no calls" counters/watch/rewrite.awk 's/^    count\(class_of\(name, rest/    if (name !~ \/^call\/) count(class_of(name, rest/' 'make test SUITE=observe_stack'
 mutant "times at another clock" experiments/show/counts.c 's/isnan\(row->ghz\) \? ran_at_ghz/isnan(row->ghz) ? 1/' tests/experiments/validate.sh
-mutant "transfers that stop loads everywhere" sim/core/clock.c 's/ \&\& m->core\.stops_loads//' clock
+mutant "transfers that stop loads everywhere" sim/core/clock.c 's/\[SIM_TRANSFERS_OVERLAP\] = 1/[SIM_TRANSFERS_OVERLAP] = m->n_levels/' clock
+mutant "outer transfers that stop loads, too" sim/core/clock.c 's/\[SIM_TRANSFERS_OUTER\] = 2/[SIM_TRANSFERS_OUTER] = 3/' clock
+mutant "lines of stores as fast as all lines" sim/core/clock.c 's/bandwidth > 0 \? s->store_lines/bandwidth < 0 ? s->store_lines/' clock
+mutant "recent lines of another number" sim/full/engine_full_relay.c 's/= sim_machine_recent_lines\(&e->machine\)/= 16/' sim_random
 mutant "times whose plan is today's" experiments/show/counts.c 's/reading < N_READINGS \&\& /reading < 2 \&\& /' tests/experiments/validate.sh
 mutant "a pick of the most cycles" experiments/choices/picks.c 's/value_or\(x\.sum/value_or(-x.sum/' tests/experiments/cli.sh
 mutant "a prefetcher's lines by the one beside it" sim/full/engine_full_access_tmpl.h 's/\(place \+ 1\) << SIM_FULL_PLACE_AT/(place ? place : 1) << SIM_FULL_PLACE_AT/' sim_random

@@ -2,6 +2,12 @@
 
 #include <assert.h>
 
+/* Returns a count without its part; counts of samples are estimated one by one, and a part may come out larger. */
+static uint64_t without(uint64_t count, uint64_t part)
+{
+    return count > part ? count - part : 0;
+}
+
 /* Returns the loads that went as far as source k; all loads for k = 0. */
 static uint64_t loads_reaching(const struct sim_cell *c, size_t k)
 {
@@ -14,7 +20,7 @@ static uint64_t lines_delivered(const struct sim_machine *m, const struct sim_ce
 
     if (k == m->n_levels)
         return c->memory_read_lines;
-    return l->reads - l->read_misses + (k ? 0 : l->writes - l->write_misses);
+    return without(l->reads, l->read_misses) + (k ? 0 : without(l->writes, l->write_misses));
 }
 
 static uint64_t bytes_moved(const struct sim_machine *m, const struct sim_cell *c, size_t k)
@@ -34,7 +40,7 @@ static struct sim_estimate_source source_of(const struct sim_machine *m, const s
     double latency = is_memory ? m->memory_latency_cycles : m->level[k].latency_cycles;
     double bandwidth = is_memory ? m->memory_bandwidth_bytes_per_cycle : m->level[k].bandwidth_bytes_per_cycle;
     struct sim_estimate_source s = {
-        .loads = loads_reaching(c, k) - (is_memory ? 0 : loads_reaching(c, k + 1)),
+        .loads = without(loads_reaching(c, k), is_memory ? 0 : loads_reaching(c, k + 1)),
         .lines = lines_delivered(m, c, k),
         .bytes = bytes_moved(m, c, k),
         .has_bandwidth = bandwidth > 0,

@@ -142,17 +142,17 @@ struct sim_machine {
     size_t n_levels;       /* >= 1 */
     struct sim_level level[SIM_MAX_LEVELS];
     double memory_latency_cycles;
-    double memory_bandwidth_bytes_per_cycle; /* 0: not stated */
+    double memory_bandwidth_bytes_per_cycle;       /* 0: not stated */
     double memory_store_bandwidth_bytes_per_cycle; /* of lines for stores alone; 0: as of all lines */
-    double memory_scattered_cycles;          /* additional cycles of a line far from all lines read before */
-    uint32_t memory_recent_lines;            /* see sim_machine_recent_lines */
-    uint64_t page_bytes;                     /* a power of two, SIM_MIN_PAGE_BYTES..SIM_MAX_PAGE_BYTES; 0: 4 KiB */
-    uint64_t frame_bytes;                    /* block that stays together in memory; page_bytes or more; 0: a page */
-    uint64_t page_seed;                      /* seed of the page map */
-    uint32_t page_tables;                    /* tables that a page walk reads; 0: walks are not simulated */
-    uint32_t combining_buffers;              /* for non-temporal stores; 0: they are ordinary stores */
-    bool has_software_prefetch;              /* prefetch instructions are heeded */
-    bool has_stack;                          /* a hint: streams should have the compiled code's accesses to its stack */
+    double memory_scattered_cycles;                /* additional cycles of a line far from all lines read before */
+    uint32_t memory_recent_lines;                  /* see sim_machine_recent_lines */
+    uint64_t page_bytes;        /* a power of two, SIM_MIN_PAGE_BYTES..SIM_MAX_PAGE_BYTES; 0: 4 KiB */
+    uint64_t frame_bytes;       /* block that stays together in memory; page_bytes or more; 0: a page */
+    uint64_t page_seed;         /* seed of the page map */
+    uint32_t page_tables;       /* tables that a page walk reads; 0: walks are not simulated */
+    uint32_t combining_buffers; /* for non-temporal stores; 0: they are ordinary stores */
+    bool has_software_prefetch; /* prefetch instructions are heeded */
+    bool has_stack;             /* a hint: streams should have the compiled code's accesses to its stack */
     size_t n_tlbs;
     struct sim_tlb tlb[SIM_MAX_TLBS];
     struct sim_issue issue;

@@ -294,8 +294,8 @@ static void wait_for_lines(struct sim_clock *clock, const struct step *s, struct
 
     for (size_t k = 1; k <= m->n_levels; k++) {
         const double line = cycles_of_line(m, k), far = k < m->n_levels ? 0 : s->scattered_stores;
-        const double lines = fmax(s->lines[k] * line, k < m->n_levels ? 0 : store_line_cycles(m, s)) +
-                             far * m->memory_scattered_cycles;
+        const double lines =
+            fmax(s->lines[k] * line, k < m->n_levels ? 0 : store_line_cycles(m, s)) + far * m->memory_scattered_cycles;
         const double more = clock->owed[k] + lines - took;
 
         clock->owed[k] += lines;

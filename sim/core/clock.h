@@ -22,7 +22,8 @@
  *                delays a load by the rest of the latency (sim_hierarchy_set_pace); loads in the window wait together
  *   translating  the same rule for page walks: the second level's latency for each table, `walkers` walks at once
  *   lines        between neighbouring levels, and from and to memory, lines pass one after the other. At the end of a
- *                step the core waits for the lines that no miss buffer holds, as for the level that sends the lines
+ *                step the core waits for the lines that no miss buffer holds, as for the level that sends the lines.
+ *                Lines of tensors that a step only stores to may come slower (memory_store_bandwidth_bytes_per_cycle)
  *   order        a line from memory that is far from all lines read before takes memory_scattered_cycles more, and no
  *                further line passes meanwhile. The core waits for the line, beside any work of the step, unless a
  *                prefetch instruction asked for the line; or, where scattered_stores_overlap is yes, the step only stores

@@ -221,6 +221,8 @@ static struct sim_fault memory_fault(const struct sim_machine *m)
         return FAULT("memory latency is out of range", "memory_latency_cycles");
     if (!is_rate(m->memory_bandwidth_bytes_per_cycle))
         return FAULT("memory bandwidth is out of range", "memory_bandwidth_bytes_per_cycle");
+    if (!is_rate(m->memory_store_bandwidth_bytes_per_cycle))
+        return FAULT("memory bandwidth of stores is out of range", "memory_store_bandwidth_bytes_per_cycle");
     if (!(m->memory_scattered_cycles >= 0 && m->memory_scattered_cycles <= m->memory_latency_cycles))
         return FAULT("memory_scattered_cycles is more than memory_latency_cycles", "memory_scattered_cycles");
     if (m->n_levels && m->n_levels <= SIM_MAX_LEVELS && sim_memory_is_too_fast(m))

@@ -79,7 +79,7 @@ struct sim_naive {
     size_t n_buffers;
     uint64_t unit_bytes;
     uint64_t read_lately[SIM_MAX_RECENT_LINES], n_read; /* lines from memory, in turns; how many */
-    uint64_t now;                                  /* lines of loads and stores so far */
+    uint64_t now;                                       /* lines of loads and stores so far */
     struct sim_stats stats[SIM_MAX_TAGS / SIM_USUAL_TAGS];
 };
 

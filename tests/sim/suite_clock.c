@@ -145,6 +145,33 @@ static void transfers_may_stop_loads(void)
     sim_hierarchy_free(x.h);
 }
 
+/* With three levels: lines into the first level take turns with loads, lines into the second need not. */
+static void outer_transfers_may_pass(void)
+{
+    static const struct {
+        enum sim_transfers transfers;
+        double cycles; /* of a line */
+    } cases[] = { { SIM_TRANSFERS_OVERLAP, 0 }, { SIM_TRANSFERS_OUTER, 2 }, { SIM_TRANSFERS_STOP, 2 + 4 } };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct clocked x = { .m = machine() };
+        struct sim_cycles c;
+
+        x.m.n_levels = 3;
+        x.m.level[2] = x.m.level[1];
+        x.m.level[2].n_sets = 4096;
+        x.m.level[2].miss_buffers = 50;
+        x.m.level[2].bandwidth_bytes_per_cycle = 16;
+        x.m.core.transfers = (uint8_t)cases[i].transfers;
+        CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
+        sim_clock_init(&x.clock, &x.m, x.h);
+        step(&x, SIM_LOAD, 0, 16384, (struct sim_work){ .operations = 1 });
+        c = step(&x, SIM_LOAD, 0, 64, (struct sim_work){ .operations = 80 });
+        CU_ASSERT(is_near(c.computing, 32 + 64 * cases[i].cycles));
+        sim_hierarchy_free(x.h);
+    }
+}
+
 /* Multiply-adds in the window at the end of a loop go on during the calls: at most a window of multiply-adds. */
 static void multiply_adds_hide_calls(void)
 {
@@ -247,6 +274,24 @@ static void scattered_stores_pass_beside_work(void)
     x.m.core.hides_far_stores = false;
     c = step(&x, SIM_STORE, 1 << 22, 1, w);
     CU_ASSERT(is_near(sim_cycles_sum(&c), MEMORY + 10));
+    sim_hierarchy_free(x.h);
+}
+
+/* 64 lines for stores take 128 cycles each, beside the step's work; lines that are loaded take 8. */
+static void lines_of_stores_may_take_longer(void)
+{
+    const struct sim_work w = { .operations = 4 * MEMORY };
+    struct clocked x = { .m = machine() };
+    struct sim_cycles c;
+
+    x.m.memory_store_bandwidth_bytes_per_cycle = 0.5;
+    CU_ASSERT_FATAL(!sim_hierarchy_new(&x.h, &x.m));
+    sim_clock_init(&x.clock, &x.m, x.h);
+    c = step(&x, SIM_STORE, 1 << 20, 64, w);
+    CU_ASSERT(x.clock.owed[2] > 0 && is_near(x.clock.owed[2] + sim_cycles_sum(&c), 64 * 128));
+    sim_clock_resume(&x.clock);
+    c = step(&x, SIM_LOAD, 1 << 21, 64, w);
+    CU_ASSERT(x.clock.owed[2] == 0 && sim_cycles_sum(&c) < 64 * 128);
     sim_hierarchy_free(x.h);
 }
 
@@ -505,6 +550,7 @@ static struct sim_machine any_machine(void)
     m.core.store_misses = (uint32_t)rng_below(m.core.store_buffers + 1);
     m.core.walkers = any_count(1 << 16);
     m.core.transfers = (uint8_t)rng_below(3);
+    m.memory_store_bandwidth_bytes_per_cycle = rng_below(2) ? 0 : any(1e-6, 1e3);
     m.core.narrow_loads_per_cycle = rng_below(2) ? 0 : any(1e-6, 1e6);
     m.core.narrow_stores_per_cycle = rng_below(2) ? 0 : any(1e-6, 1e6);
     m.core.mac_latency_cycles = rng_below(2) ? 0 : any(1e-9, 1e9);
@@ -558,11 +604,13 @@ static const struct test_case cases[] = {
     { "what a machine's file lacks is said", what_a_file_lacks_is_said },
     { "the narrowest resource decides", the_narrowest_resource_decides },
     { "transfers may stop loads", transfers_may_stop_loads },
+    { "outer transfers may pass", outer_transfers_may_pass },
     { "multiply-adds hide calls", multiply_adds_hide_calls },
     { "misses wait in groups", misses_wait_in_groups },
     { "lines take their time", lines_take_their_time },
     { "scattered lines take more", scattered_lines_take_more },
     { "scattered stores pass beside work", scattered_stores_pass_beside_work },
+    { "lines of stores may take longer", lines_of_stores_may_take_longer },
     { "prefetched lines come late", prefetched_lines_come_late },
     { "stores of sums stop multiply-adds", stores_of_sums_stop_multiply_adds },
     { "narrow accesses pass faster", narrow_accesses_pass_faster },

@@ -323,6 +323,9 @@ static void an_estimate_weighs_loads_and_bytes(void)
     m.level[0].bandwidth_bytes_per_cycle = 64;
     sim_estimate(&e, &m, &sum);
     CU_ASSERT(e.has_transfers && e.slowest_transfer_cycles == 32);
+    sum.level[1].load_misses = sum.level[0].load_misses + 1; /* as a sample may estimate */
+    sim_estimate(&e, &m, &sum);
+    CU_ASSERT(e.source[1].loads == 0 && e.sconv_eq6_cycles == 100.0 * (double)sum.level[1].load_misses);
     release(&p);
 }
 

@@ -226,7 +226,8 @@ static void bad_cores_are_reported_with_their_key(void)
           "FILE:3: less than the level inside takes, 'memory_latency_cycles'" },
         { MACHINE "memory_scattered_cycles = -1\n" CACHE("L1"),
           "FILE:4: negative number, 'memory_scattered_cycles = -1'" },
-        { MACHINE "memory_recent_lines = 65\n" CACHE("L1"), "FILE:4: larger than 64, 'memory_recent_lines = 65'" },
+        { MACHINE "memory_recent_lines = 65\n" CACHE("L1"),
+          "FILE:4: number too large, at most 64, 'memory_recent_lines = 65'" },
         { MACHINE "memory_scattered_cycles = 101\n" CACHE("L1"),
           "FILE:3: less than memory_scattered_cycles, 'memory_latency_cycles'" },
     };

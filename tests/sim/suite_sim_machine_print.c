@@ -31,7 +31,7 @@ static void every_option_is_read_and_printed(void)
 {
     static const char text[] =
         "[machine]\nname = m\nmemory_latency_cycles = 100\nmemory_bandwidth_bytes_per_cycle = 4.5\npage = 64 KiB\n"
-        "memory_scattered_cycles = 7.5\nmemory_recent_lines = 40\n"
+        "memory_store_bandwidth_bytes_per_cycle = 2.5\nmemory_scattered_cycles = 7.5\nmemory_recent_lines = 40\n"
         "frame = 2 MiB\npage_tables = 2\npage_seed = 18446744073709551615\ncombining_buffers = 10\nsoftware_prefetch = "
         "yes\n"
         "clock_ghz = 3.9\nmac_rows = 2\nmac_columns = 8\nmac_instructions_per_cycle = 0.5\nloads_per_cycle = 3\n"
@@ -58,7 +58,7 @@ static void every_option_is_read_and_printed(void)
     if (!test_check(!machine_read_text(&m, text, why), "%s", why))
         return;
     CU_ASSERT(m.memory_bandwidth_bytes_per_cycle == 4.5 && m.memory_scattered_cycles == 7.5 &&
-              m.memory_recent_lines == 40);
+              m.memory_recent_lines == 40 && m.memory_store_bandwidth_bytes_per_cycle == 2.5);
     CU_ASSERT(m.page_bytes == 65536 && m.page_seed == UINT64_MAX);
     CU_ASSERT(m.frame_bytes == 2 << 20 && m.page_tables == 2);
     CU_ASSERT(m.issue.clock_ghz == 3.9 && m.issue.mac_rows == 2 && m.issue.mac_columns == 8);
