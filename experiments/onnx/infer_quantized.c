@@ -41,8 +41,8 @@ static int check_length(const struct infer *c, size_t in, int64_t n, const char 
 
     if (!v || v->elements == 1 || v->elements == (size_t)n)
         return 0;
-    return infer_wrong(c, "its input '%.100s' has %zu elements, not 1 or %lld (%s)", v->name, v->elements,
-                       (long long)n, of);
+    return infer_wrong(c, "its input '%.100s' has %zu elements, not 1 or %lld (%s)", v->name, v->elements, (long long)n,
+                       of);
 }
 
 /* ---- QuantizeLinear, DequantizeLinear ---- */
@@ -143,7 +143,8 @@ static int check_lengths(const struct infer *c, const struct onnx_integers *i)
     const struct onnx_value *x = infer_in(c, i->x), *w = infer_in(c, i->w);
     const int64_t rows = i->convolves || x->n_dims < 2 ? 1 : x->dim[x->n_dims - 2];
     const int64_t columns = i->convolves ? w->dim[0] : w->n_dims < 2 ? 1 : w->dim[w->n_dims - 1];
-    const char *of_x = i->convolves ? "of all of x" : "one a row", *of_w = i->convolves ? "one a filter" : "one a column";
+    const char *of_x = i->convolves ? "of all of x" : "one a row",
+               *of_w = i->convolves ? "one a filter" : "one a column";
     int err = check_length(c, i->x_zero, rows, of_x);
 
     err = err ? err : check_length(c, i->x_scale, rows, of_x);

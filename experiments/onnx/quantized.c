@@ -41,8 +41,8 @@ static int read_blocks(const struct onnx_value *in, const struct onnx_value *sca
         const int64_t needed = d == axis && in->dim[d] ? (in->dim[d] - 1) / block + 1 : in->dim[d];
 
         if (scale->dim[d] != needed)
-            return exp_fail(why, -EINVAL, "dimension %zu of its scale '%.100s' is %lld, and blocks of %lld need %lld", d,
-                            scale->name, (long long)scale->dim[d], (long long)block, (long long)needed);
+            return exp_fail(why, -EINVAL, "dimension %zu of its scale '%.100s' is %lld, and blocks of %lld need %lld",
+                            d, scale->name, (long long)scale->dim[d], (long long)block, (long long)needed);
     }
     s->block = (size_t)block;
     s->inner_step = 1;

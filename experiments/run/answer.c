@@ -300,19 +300,23 @@ static void find_errors(struct answer *a, const struct exp_report *r)
     a->v.estimates_elsewhere = a->elsewhere;
 }
 
-/* Says which GEMM Base has of a type beside f32. */
+/* Says which GEMM Base has of a type beside f32, and which GEMM base_onednn has. */
 static void say_type(const struct exp_report *r, char *text, size_t bytes)
 {
     const struct exp_setup *s = r->e->setup;
 
-    if (s->type != CONV_F32)
-        exp_say_more(
-            text, bytes,
-            "%sElements are %s. Base is im2col of %s and this project's own GEMM with SConv's micro-kernel %s%s, in "
-            "OpenBLAS's blocks, its filters packed %s like SConv's; what is simulated is what runs.",
-            *text ? " " : "", conv_types[s->type].name, conv_types[s->type].name, s->ukr->name,
-            s->ukr->isa == CPU_ISA_NONE ? " (portable: no other of this type is known for the machine)" : "",
-            s->packs_filters ? "at run time" : "ahead");
+    if (s->type == CONV_F32)
+        return;
+    exp_say_more(
+        text, bytes,
+        "%sElements are %s. Base is im2col of %s and this project's own GEMM with SConv's micro-kernel %s%s, in "
+        "OpenBLAS's blocks, its filters packed %s like SConv's; what is simulated is what runs.",
+        *text ? " " : "", conv_types[s->type].name, conv_types[s->type].name, s->ukr->name,
+        s->ukr->isa == CPU_ISA_NONE ? " (portable: no other of this type is known for the machine)" : "",
+        s->packs_filters ? "at run time" : "ahead");
+    if (s->onednn)
+        exp_say_more(text, bytes, " base_onednn has the GEMM of oneDNN %s behind Base's im2col: timed, not simulated.",
+                     conv_onednn_version(s->onednn));
 }
 
 static void fill(struct answer *a, const struct exp_report *r)

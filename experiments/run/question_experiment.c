@@ -490,12 +490,11 @@ static const struct exp_option options[] = {
         "layers of more than so many million multiply-adds become smaller ones of the same kind, with fewer rows "
         "and filters: for plug-ins that take long to be observed, and cannot be left half-way (default: whole layers)",
         most_macs, 0, 1, 1000000),
-    EXP_WORD(
-        "TYPE",
-        "elements: f32 (default); bf16, with sums and outputs of f32; u8s8 (or int8), bytes without sign by bytes "
-        "with sign, or s8s8, with sums and outputs of 32 bits. Base multiplies by this project's own GEMM, and what "
-        "computes f32 alone says so",
-        type, CONV_F32, "f32", "bf16", "u8s8", "s8s8", "int8"),
+    EXP_WORD("TYPE",
+             "elements: f32 (default); bf16, with sums and outputs of f32; u8s8 (or int8), bytes without sign by bytes "
+             "with sign, or s8s8, with sums and outputs of 32 bits. Base multiplies by this project's own GEMM, "
+             "base_onednn by oneDNN's; what computes f32 alone says so",
+             type, CONV_F32, "f32", "bf16", "u8s8", "s8s8", "int8"),
     EXP_PLAN_OPTION,
     EXP_MACHINE_OPTION,
     EXP_NAMES(

@@ -78,9 +78,13 @@ static void check_right(enum conv_type type, const char *ukr)
 
     if (!open_typed(&t, type, ukr))
         return;
-    CU_ASSERT_EQUAL(t.experiment.n_algos, 4);
-    for (size_t i = 0; i < t.experiment.n_cases; i++)
-        CU_ASSERT_PTR_NULL(exp_case_why_not_run(&t.experiment, &t.experiment.cases[i]));
+    CU_ASSERT_EQUAL(t.experiment.n_algos, 5);
+    for (size_t i = 0; i < t.experiment.n_cases; i++) {
+        const char *why_not = exp_case_why_not_run(&t.experiment, &t.experiment.cases[i]);
+
+        CU_ASSERT_EQUAL(!why_not, !t.experiment.cases[i].algo->is_of_types || t.setup.onednn);
+        test_check(!why_not || strstr(why_not, "oneDNN"), "%s", why_not);
+    }
     test_check(!verify(&t, &why), "%s", why.text);
     close_typed(&t);
 }
@@ -119,6 +123,7 @@ static void check_wrong(enum conv_type type)
 {
     struct conv_ukr wrong = *conv_kernels_of(type)->ukr[0];
     struct exp_why why = { "" };
+    size_t tuned = 0;
     struct typed t;
 
     wrong.fn = compute_wrongly;
@@ -126,8 +131,8 @@ static void check_wrong(enum conv_type type)
     if (!open_typed(&t, type, "ref"))
         return;
     for (size_t i = 0; i < t.experiment.n_cases; i++)
-        t.experiment.cases[i].plan.ukr = i == t.experiment.n_cases - 1 ? &wrong : t.experiment.cases[i].plan.ukr;
-    t.experiment.cases[t.experiment.n_cases - 1].same_as = t.experiment.n_cases - 1;
+        tuned = t.experiment.cases[i].algo == exp_algo_find("sconv_tuned") ? i : tuned;
+    t.experiment.cases[tuned].plan.ukr = &wrong;
     for (size_t i = t.experiment.n_cases - t.experiment.n_algos; i < t.experiment.n_cases; i++)
         t.experiment.cases[i].same_as = i; /* else an equal shape was verified before */
     CU_ASSERT_EQUAL(verify(&t, &why), -EILSEQ);
@@ -154,12 +159,12 @@ static void others_say_why(void)
         return;
     for (size_t i = 0; i < exp_algo_record_count(); i++) {
         const struct exp_algo *a = exp_algo_record(i);
-        const bool takes = a->members || a->takes_types;
+        const bool takes = a->members || (a->takes_types && (!a->is_of_types || s.onednn));
 
         test_check(takes == (exp_algo_why_not_run(a, &s) == NULL), "%s", a->name);
-        if (!takes)
+        if (!takes && !a->is_of_types)
             CU_ASSERT_STRING_EQUAL(exp_algo_why_not_run(a, &s), "it computes f32 alone (TYPE=f32)");
-        if (!takes)
+        if (!takes && !a->is_of_types)
             CU_ASSERT_STRING_EQUAL(exp_algo_why_not_replay(a, &s), "it computes f32 alone (TYPE=f32)");
     }
     CU_ASSERT_STRING_EQUAL(exp_algo_label(exp_algo_base(), CONV_F32), "im2col + OpenBLAS");

@@ -132,7 +132,7 @@ static void make_product(struct trial *t)
 
 static const char *op_of_trial(const struct trial *t)
 {
-    return t->convolves ? t->is_scaled ? "QLinearConv" : "ConvInteger"
+    return t->convolves   ? t->is_scaled ? "QLinearConv" : "ConvInteger"
            : t->is_scaled ? "QLinearMatMul"
                           : "MatMulInteger";
 }
@@ -198,8 +198,7 @@ static float *values_of(const struct trial *t, size_t in, size_t zero)
     float *x = exp_new(o->n, sizeof *x);
 
     for (size_t i = 0; i < o->n; i++)
-        x[i] = (float)(value(o, i) -
-                       (z->data ? value(z, z->n == 1 ? 0 : t->convolves ? i / each : i % last) : 0));
+        x[i] = (float)(value(o, i) - (z->data ? value(z, z->n == 1 ? 0 : t->convolves ? i / each : i % last) : 0));
     return x;
 }
 
@@ -244,7 +243,8 @@ static void check_outputs(const struct trial *t, const struct onnx_value *out, c
 {
     const struct operand y = { .type = out->type, .data = (void *)(uintptr_t)got };
     const size_t last = (size_t)out->dim[out->n_dims - 1], columns = t->in[W].n_dims < 2 ? 1 : last;
-    const size_t filters = (size_t)t->in[W].dim[0], plane = t->convolves ? out->elements / (size_t)(out->dim[0] * out->dim[1]) : 1;
+    const size_t filters = (size_t)t->in[W].dim[0],
+                 plane = t->convolves ? out->elements / (size_t)(out->dim[0] * out->dim[1]) : 1;
 
     for (size_t i = 0; i < out->elements; i++) {
         const size_t f = t->convolves ? i / plane % filters : i % columns;
@@ -425,7 +425,7 @@ static void blocks_have_their_scales(void)
 /* ---- what is wrong in a file ---- */
 
 struct wrong {
-    const char *op, *in;  /* a letter an input: see add_letter */
+    const char *op, *in; /* a letter an input: see add_letter */
     int64_t axis;
     const char *words;
 };

@@ -116,6 +116,35 @@ static int run_base(const struct exp_setup *s, const struct conv_plan *plan, con
     return plan->algorithm == CONV_GEMM ? conv_base_run(plan, bind, &s->blas) : run_nest(s, plan, bind);
 }
 
+/* oneDNN packs by itself: the plan, which nobody replays, keeps filters as they are. */
+static int plan_onednn(const struct exp_setup *s, const struct conv_problem *p, const struct csa_tiling *tiling,
+                       const struct exp_algo *self, struct conv_plan *plan)
+{
+    if (s->type == CONV_F32)
+        return plan_gemm(s, p, tiling, self, plan);
+    return conv_plan_lowered(plan, p, core_or_any(s), s->ukr, true);
+}
+
+static int run_onednn(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
+{
+    const struct conv_problem *p = &plan->problem;
+    const size_t *bytes = plan->layout.element, plane = p->h * p->w;
+    struct conv_onednn_product m = { conv_group_filters(p), conv_windows(p), conv_reduction(p), NULL, NULL, NULL };
+    int err = 0;
+
+    for (size_t i = 0; i < p->n * p->groups && !err; i++) {
+        const uint64_t in = bind->addr[CONV_INPUT] + i * conv_group_channels(p) * plane * bytes[CONV_INPUT];
+
+        if (!conv_is_pointwise(p))
+            conv_im2col_narrow(&(struct conv_im2col_args){ p, in, bind->addr[CONV_IM2COL] });
+        m.matrix = conv_in_ptr(conv_is_pointwise(p) ? in : bind->addr[CONV_IM2COL]);
+        m.filter = conv_in_ptr(bind->addr[CONV_FILTER] + i % p->groups * m.n_f * m.n_k * bytes[CONV_FILTER]);
+        m.out = conv_out_ptr(bind->addr[CONV_OUTPUT] + i * m.n_f * m.n_win * bytes[CONV_OUTPUT]);
+        err = conv_onednn_multiply(s->onednn, &m);
+    }
+    return err;
+}
+
 static int run_gen(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
 {
     exp_code_fn code;
@@ -159,6 +188,17 @@ static const char *why_no_plans(const struct exp_setup *s)
 static const char *why_no_coder(const struct exp_setup *s)
 {
     return s->coder ? NULL : "this program compiles no plans";
+}
+
+static const char *why_no_onednn(const struct exp_setup *s)
+{
+    return s->type == CONV_F32 ? "Base of f32 has OpenBLAS's GEMM" : s->onednn ? NULL : s->why_no_onednn;
+}
+
+static const char *onednn_is_closed(const struct exp_setup *s)
+{
+    (void)s;
+    return "oneDNN makes its code at run time: the nest of its GEMM is not known here";
 }
 
 static const char *why_no_base(const struct exp_setup *s)
@@ -209,6 +249,8 @@ static const char not_stepped[] = "generated code is not run step by step";
 static const char not_in_the_guest[] =
     "generated code is compiled outside the guest; tests hold its accesses against the replay's";
 
+static const char onednn_is_one_call[] = "oneDNN's GEMM packs and multiplies in one call";
+static const char not_emulated[] = "the observer does not run oneDNN";
 static const char held_by_tests[] = "the observer does not run Winograd; tests hold its accesses against the replay's";
 
 enum { N_RECORDS = EXP_N_ALGOS + 1 };
@@ -341,7 +383,8 @@ unsigned exp_algos_of_type(enum conv_type type)
 
     for (unsigned i = 0; i < EXP_N_ALGOS; i++) {
         const struct exp_algo *a = exp_algo_at(i);
-        const bool runs = a->when != EXP_ALGO_ON_REQUEST && (type == CONV_F32 || a->takes_types);
+        const bool runs = type == CONV_F32 ? a->when != EXP_ALGO_ON_REQUEST
+                                           : a->is_of_types || (a->when != EXP_ALGO_ON_REQUEST && a->takes_types);
 
         bits |= (unsigned)runs << i;
     }

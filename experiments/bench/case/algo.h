@@ -37,6 +37,7 @@ struct exp_algo {
     bool has_openblas_ukr;              /* in place of SConv's micro-kernel */
     bool packs_one_by_one;              /* windows, without vectors */
     bool takes_types;                   /* computes every element type; else f32 alone */
+    bool is_of_types;                   /* runs by default where the type is not f32, and never with f32 */
     struct conv_sconv_options options;  /* of the plans; the setup, too, may ask for packing filters at run time */
 
     /*

@@ -259,6 +259,10 @@ int exp_setup_init(struct exp_setup *s, const char *ukr_name, const char *core_n
     s->alone = sim_machine_is_plain(&s->machine) ? s->machine : sim_machine_caches_alone(&s->machine);
     s->caches = csa_caches_of(&s->machine, csa_default_share);
     find_clock(s);
+    s->onednn = NULL;
+    s->why_no_onednn[0] = '\0';
+    if (s->type != CONV_F32)
+        conv_onednn_load(&s->onednn, s->type, SIM_WHY(s->why_no_onednn));
     s->why_no_blas[0] = '\0';
     if (conv_blas_load(&s->blas, SIM_WHY(s->why_no_blas)))
         s->blas = (struct conv_blas){ 0 };
@@ -284,6 +288,8 @@ int exp_setup_wisdom(struct exp_setup *s, bool measures, const char *path, struc
 void exp_setup_release(struct exp_setup *s)
 {
     conv_blas_unload(&s->blas);
+    conv_onednn_unload(s->onednn);
+    s->onednn = NULL;
     exp_stacks_release(&s->stacks);
     conv_plans_release(&s->plans);
     conv_wisdom_release(s->wisdom);

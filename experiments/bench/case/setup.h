@@ -8,6 +8,7 @@
 #include "experiments/bench/case/sampled.h"
 #include "experiments/bench/case/stack.h"
 #include "kernels/blas/blas.h"
+#include "kernels/blas/onednn.h"
 #include "kernels/emit/layer_plans.h"
 #include "kernels/plan/plan.h"
 #include "kernels/ukr/f32_openblas.h"
@@ -40,6 +41,8 @@ struct exp_setup {
     char why_no_core[160];
     struct conv_blas blas; /* the library that runs; handle NULL without a library */
     char why_no_blas[256];
+    struct conv_onednn *onednn; /* products of the type, if not f32; NULL: why_no_onednn */
+    char why_no_onednn[256];
     struct conv_blas_ukr openblas_ukr; /* the replayed core's micro-kernel */
     char why_no_openblas_ukr[256];     /* why openblas_ukr cannot run */
     const char *stack_path;            /* table of recorded stacks; NULL: of this build's code */

@@ -25,12 +25,12 @@ enum { MOST_TERMS = INT32_MAX / (255 * 255), ALIGN = 64 };
 
 struct integers {
     const struct onnx_integers *at;
-    struct onnx_window window;  /* of a convolution */
+    struct onnx_window window;      /* of a convolution */
     size_t images, groups, filters; /* filters: of all groups; of a product columns */
-    size_t terms;               /* of a sum */
-    size_t in_plane, windows;   /* elements of a channel, and of its outputs */
-    size_t rows;           /* of a product's left matrix */
-    struct op_walk batch;  /* the batches of a product: left, right; steps in matrices */
+    size_t terms;                   /* of a sum */
+    size_t in_plane, windows;       /* elements of a channel, and of its outputs */
+    size_t rows;                    /* of a product's left matrix */
+    struct op_walk batch;           /* the batches of a product: left, right; steps in matrices */
     /* SConv, if has_plan: */
     bool has_plan, pads, is_packed; /* pads: the plan's images are padded copies; is_packed: filters, by prepare */
     enum conv_share_axis axis;
@@ -383,7 +383,9 @@ static int prepare_conv(struct op_call *call, struct exp_why *why)
 }
 
 #define CONVOLUTION(name_)                                                                                             \
-    const struct op op_##name_ = { .name = #name_, .prepare = prepare_conv, .run = run_conv, .reference = reference_conv };
+    const struct op op_##name_ = {                                                                                     \
+        .name = #name_, .prepare = prepare_conv, .run = run_conv, .reference = reference_conv                          \
+    };
 
 CONVOLUTION(ConvInteger)
 CONVOLUTION(QLinearConv)
@@ -454,8 +456,8 @@ static void product_rows(void *ctx, size_t from, size_t to, unsigned share)
             const int64_t x = number(a, r->t->in[q->at->x], (at[0] * q->rows + row) * q->terms + k) - x_zero;
 
             for (size_t f = 0; f < q->filters; f++)
-                sum[f] += (int32_t)(x * (number(b, r->t->in[q->at->w], (at[1] * q->terms + k) * q->filters + f) -
-                                         w_zero[f]));
+                sum[f] +=
+                    (int32_t)(x * (number(b, r->t->in[q->at->w], (at[1] * q->terms + k) * q->filters + f) - w_zero[f]));
         }
         set_outputs(r->call, r->t, sum, &(struct outputs){ row, 0, 1, q->filters, i * q->filters });
     }

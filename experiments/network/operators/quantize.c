@@ -41,9 +41,7 @@ typedef void elements_fn(const struct op_call *call, const struct op_tensors *t,
 /* Returns how many elements from i on, below `to`, have the scale of element i. */
 static size_t alike(const struct onnx_scales *s, size_t i, size_t to)
 {
-    const size_t n = s->inner_step                     ? 1
-                     : s->block_step || s->outer_step ? s->inner - i % s->inner
-                                                       : to - i;
+    const size_t n = s->inner_step ? 1 : s->block_step || s->outer_step ? s->inner - i % s->inner : to - i;
 
     return n < to - i ? n : to - i;
 }
@@ -208,6 +206,6 @@ static void reference_dynamic(const struct op_call *call, const struct op_tensor
     *(uint8_t *)t->out[2] = (uint8_t)r.zero;
 }
 
-const struct op op_DynamicQuantizeLinear = {
-    .name = "DynamicQuantizeLinear", .prepare = prepare_dynamic, .reference = reference_dynamic
-};
+const struct op op_DynamicQuantizeLinear = { .name = "DynamicQuantizeLinear",
+                                             .prepare = prepare_dynamic,
+                                             .reference = reference_dynamic };
