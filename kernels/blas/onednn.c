@@ -24,9 +24,10 @@ typedef int (*gemm_fn)(char trans_a, char trans_b, char offset_c, int64_t m, int
 
 /* The functions that run a matmul primitive. */
 #define FUNCTIONS(X)                                                                                                   \
-    X(engine_create) X(engine_destroy) X(stream_create) X(stream_destroy) X(stream_wait) X(memory_desc_init_by_tag)    \
-    X(matmul_desc_init) X(primitive_desc_create) X(primitive_desc_destroy) X(primitive_create) X(primitive_destroy)    \
-    X(memory_create) X(memory_set_data_handle) X(memory_destroy) X(primitive_execute)
+    X(engine_create)                                                                                                   \
+    X(engine_destroy) X(stream_create) X(stream_destroy) X(stream_wait) X(memory_desc_init_by_tag) X(matmul_desc_init) \
+        X(primitive_desc_create) X(primitive_desc_destroy) X(primitive_create) X(primitive_destroy) X(memory_create)   \
+            X(memory_set_data_handle) X(memory_destroy) X(primitive_execute)
 
 struct matmul;
 
@@ -35,8 +36,8 @@ struct conv_onednn {
     char version[32];
     enum conv_type type;
     pthread_mutex_t lock; /* a product at a time: products share memory and primitives */
-    gemm_fn gemm; /* of bytes */
-    int32_t *aside; /* of u8s8: a product with a row for each window */
+    gemm_fn gemm;         /* of bytes */
+    int32_t *aside;       /* of u8s8: a product with a row for each window */
     size_t aside_elements;
 #ifdef HAS_HEADER
 #define POINTER(name) __typeof__(dnnl_##name) *name;
@@ -303,9 +304,7 @@ int conv_onednn_multiply(struct conv_onednn *d, const struct conv_onednn_product
 
     assert(p->n_f && p->n_win && p->n_k);
     pthread_mutex_lock(&d->lock);
-    err = d->type == CONV_BF16   ? multiply_bf16(d, p)
-          : d->type == CONV_U8S8 ? multiply_u8s8(d, p)
-                                 : multiply_s8s8(d, p);
+    err = d->type == CONV_BF16 ? multiply_bf16(d, p) : d->type == CONV_U8S8 ? multiply_u8s8(d, p) : multiply_s8s8(d, p);
     pthread_mutex_unlock(&d->lock);
     return err;
 }

@@ -80,6 +80,7 @@ macs_per_cycle what misses base_packing_percent sconv_packing_percent speedup
 1 slow% wait 99 50 9
 4096 fast hit 100 1 30
 4096 fast wait 3 2 1
+64 between measured 40 20 1.4
 END
 table study rates.csv <<'END'
 machine macs_per_cycle base_packing_percent sconv_packing_percent speedup

@@ -313,6 +313,18 @@ static void print_hybrids(const struct exp_study_work *w, FILE *out)
     }
 }
 
+static void print_measured(FILE *out)
+{
+    struct exp_study_measured m;
+
+    fprintf(out, "\nMeasured on a Granite Rapids, four networks, one thread, cold caches "
+                 "(results/reference/gnr/study/README.md).\n\n| multiply-adds per cycle | micro-kernel | layers | "
+                 "packing, of Base | packing, of SConv | Base / SConv |\n|---:|---|---:|---:|---:|---:|\n");
+    for (size_t i = 0; exp_study_measured(i, &m); i++)
+        fprintf(out, "| %.0f | %s: %s | %zu | %.0f %% | %.0f %% | %.2f |\n", exp_study_macs(&m.rate), m.rate.what,
+                m.rate.ukr, m.n_layers, m.both.base_packing_percent, m.both.sconv_packing_percent, m.both.speedup);
+}
+
 static void print_micro(const struct exp_study_work *w, FILE *out)
 {
     fprintf(
@@ -336,6 +348,7 @@ static void print_micro(const struct exp_study_work *w, FILE *out)
         }
         fprintf(out, "\n");
     }
+    print_measured(out);
 }
 
 /* ---- the page ---- */

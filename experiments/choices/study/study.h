@@ -503,6 +503,19 @@ struct exp_study_micro {
     struct exp_study_both cycles[EXP_STUDY_N_MISSES];
 };
 
+/*
+ * A measured micro-kernel (measured.def): the geometric mean of the networks' gains, and packing's part of the time of
+ * all networks; cycles are NaN.
+ */
+struct exp_study_measured {
+    struct exp_study_rate rate;
+    size_t n_layers;
+    struct exp_study_both both;
+};
+
+/* Finds measured micro-kernel i. Returns false behind the last. */
+bool exp_study_measured(size_t i, struct exp_study_measured *m);
+
 enum { EXP_STUDY_MAX_SOURCES = 16, EXP_STUDY_MAX_TILINGS = 3, EXP_STUDY_N_PLANNED = 4 };
 
 /* The machine whose caches are varied. */

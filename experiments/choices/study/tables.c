@@ -405,9 +405,10 @@ struct rate_row {
 };
 
 #define AT(member) REC_AT(struct rate_row, member)
+#define IN_MS "measured in milliseconds: experiments/choices/study/measured.def"
 #define BOTH(base_is, sconv_is, source)                                                                                \
-    { { "base_cycles", "cycles", base_is, source }, AT(both.base) },                                                   \
-        { { "sconv_cycles", "cycles", sconv_is, source }, AT(both.sconv) },                                            \
+    { { "base_cycles", "cycles", base_is, source }, REC_NAN_AS(struct rate_row, both.base, IN_MS) },                   \
+        { { "sconv_cycles", "cycles", sconv_is, source }, REC_NAN_AS(struct rate_row, both.sconv, IN_MS) },            \
         { { "base_packing_percent", "%", "of Base: im2col and packing", source }, AT(both.base_packing_percent) },     \
         { { "sconv_packing_percent", "%", "of SConv: packing", source }, AT(both.sconv_packing_percent) },             \
     {                                                                                                                  \
@@ -432,9 +433,12 @@ static const struct rec_field micro_fields[] = {
     { { "core", "", "OpenBLAS's core for Base", "" }, AT(rate.core) },
     { { "layers", "", "of the sample", "" }, AT(n) },
     { { "misses", "",
-        "what loads do that miss L1: hit all the same, or wait for their latency; narrow: of bf16 or bytes", "" },
+        "what loads do that miss L1: hit all the same, or wait for their latency; narrow: of bf16 or bytes; "
+        "measured: what the clock said",
+        "" },
       AT(misses) },
-    BOTH("instructions at their issue rates, and misses", "the same, in the schedule that CSA chooses", "replay"),
+    BOTH("instructions at their issue rates, and misses", "the same, in the schedule that CSA chooses",
+         "replay; the clock where misses say measured"),
 };
 
 const struct rec_table exp_study_hybrid_table = REC_TABLE("hybrid.csv", hybrid_fields, struct exp_study_hybrid);
@@ -475,6 +479,7 @@ static void put_micro(struct exp_csv *csv, const void *of)
     const struct exp_study_work *w = of;
 
     static const char *const misses[][EXP_STUDY_N_MISSES] = { { "hit", "wait" }, { "hit_narrow", "wait_narrow" } };
+    struct exp_study_measured m;
 
     for (size_t i = 0; i < EXP_STUDY_N_RATES * EXP_STUDY_N_MISSES; i++) {
         const size_t k = i % EXP_STUDY_N_MISSES;
@@ -485,6 +490,9 @@ static void put_micro(struct exp_csv *csv, const void *of)
                 &(struct rate_row){ exp_study_varied, misses[r->type != CONV_F32][k], *r, exp_study_macs(r), x->n,
                                     x->cycles[k] });
     }
+    for (size_t i = 0; exp_study_measured(i, &m); i++)
+        rec_put(csv, &exp_study_micro_table,
+                &(struct rate_row){ "gnr", "measured", m.rate, exp_study_macs(&m.rate), m.n_layers, m.both });
 }
 
 int exp_study_tables_write(const struct exp_study_work *w, const struct exp_outdir *dir, const char *what,
