@@ -26,8 +26,7 @@
  * The trace covers a process and a program. A forked child is silent: the child forgets the unwritten part of the
  * trace, and closes its copy of the descriptor. A program that calls exec closes the descriptor, too: then the trace
  * lacks its end, and the notes say why. The emulated program shares QEMU's descriptors, and some programs close all
- * descriptors of others. So the trace moves to a descriptor above the program's limit, and before each block is
- * written, the plugin checks that the descriptor still belongs to the original file.
+ * descriptors but their own: outlet.h keeps the trace apart.
  *
  * Accesses of several threads come in the order in which the threads take a lock. Prefetch instructions access nothing
  * here: QEMU does not report prefetches. Generated code counts the classes of instructions, block by block.
@@ -35,22 +34,18 @@
  * The plugin runs in a foreign program, so the plugin prints errors itself; an error in a region ends the program. QEMU
  * hands no context to some callbacks: `watcher` below is the only object for the callbacks.
  */
-#define _GNU_SOURCE /* fopencookie */
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "counters/watch/insn.h"
 #include "counters/watch/marker.h"
+#include "counters/watch/outlet.h"
 #include "counters/watch/ring.h"
 #include "counters/watch/watch.h"
 #include "sim/programs/cachesim_notes.h"
@@ -69,13 +64,6 @@ struct instruction {
     uint32_t bytes;
 };
 
-/* Says where the trace of a whole program goes. */
-struct outlet {
-    int fd;
-    struct stat is; /* the file at the start */
-    int err;        /* of the first unwritten block, as -errno */
-};
-
 struct watcher {
     struct watch_region region; /* of a whole program: only stream and trace */
     uint64_t *executed;         /* instructions that may access memory */
@@ -90,24 +78,19 @@ struct watcher {
     bool is_whole, has_fetches, has_accessors;
     uint8_t fetch_tag;
     pthread_mutex_t lock;
-    struct watch_site *site; /* of all instructions */
-    struct outlet outlet;
-    atomic_bool is_silent;  /* this process is a child of the traced process; or the trace has ended */
-    uint64_t last_executed; /* at the last access */
-    int maps_fd;            /* -1: nobody asked */
-    volatile int *note;     /* enum cachesim_note, in memory read by cachesim; NULL: no notes */
-    int64_t exec[2];        /* the numbers of execve and execveat */
-    uint64_t host_base;     /* where the program's address 0 is in the emulator's memory */
+    struct watch_site *site;    /* of all instructions */
+    struct watch_outlet outlet; /* closed: this process is a child of the traced process; or the trace has ended */
+    uint64_t last_executed;     /* at the last access */
+    int maps_fd;                /* -1: nobody asked */
+    volatile int *note;         /* enum cachesim_note, in memory read by cachesim; NULL: no notes */
+    int64_t exec[2];            /* the numbers of execve and execveat */
+    uint64_t host_base;         /* where the program's address 0 is in the emulator's memory */
     bool knows_base;
 };
 
 static struct watcher watcher = { .lock = PTHREAD_MUTEX_INITIALIZER, .maps_fd = -1, .exec = { -1, -1 } };
 
-enum {
-    BLOCK_BYTES = 1 << 16,
-    HIGHEST_FD = 1 << 16, /* the kernel keeps a table up to the highest descriptor */
-    MOST_FDS = 1000,
-};
+enum { MOST_FDS = 1000 };
 
 static int complain(const char *what, const char *value)
 {
@@ -115,86 +98,19 @@ static int complain(const char *what, const char *value)
     return -EINVAL;
 }
 
-/* ---- the outlet ---- */
-
-/*
- * Returns a duplicate that exec closes, or -errno. The duplicate's number is beyond the reach of the emulated program,
- * which takes a higher limit for a moment; if no higher limit is allowed, the number is one of the program's last two.
- */
-static int move_up(int fd)
-{
-    struct rlimit now, wide;
-    int at, moved;
-
-    if (getrlimit(RLIMIT_NOFILE, &now))
-        return -errno;
-    wide = (struct rlimit){ now.rlim_max, now.rlim_max };
-    at = now.rlim_cur < HIGHEST_FD ? (int)now.rlim_cur : HIGHEST_FD;
-    if (setrlimit(RLIMIT_NOFILE, &wide))
-        wide = now;
-    moved = fcntl(fd, F_DUPFD_CLOEXEC, (rlim_t)at + 1 < wide.rlim_cur ? at : at - 2);
-    moved = moved < 0 ? -errno : moved;
-    setrlimit(RLIMIT_NOFILE, &now);
-    return moved;
-}
-
-/* Tells whether the descriptor is still the original: not closed, nor a different file by now. */
-static bool is_there(const struct outlet *o)
-{
-    struct stat now;
-
-    return !fstat(o->fd, &now) && now.st_dev == o->is.st_dev && now.st_ino == o->is.st_ino;
-}
-
-static int write_all(const struct outlet *o, const char *bytes, size_t n)
-{
-    while (n) {
-        ssize_t done = write(o->fd, bytes, n);
-
-        if (done < 0 && errno != EINTR)
-            return -errno;
-        bytes += done > 0 ? done : 0;
-        n -= done > 0 ? (size_t)done : 0;
-    }
-    return 0;
-}
-
-/* Is the trace's way to write; a silent process forgets the bytes. */
-static ssize_t write_block(void *cookie, const char *bytes, size_t n)
-{
-    struct outlet *o = cookie;
-
-    if (watcher.is_silent)
-        return (ssize_t)n;
-    if (!o->err)
-        o->err = is_there(o) ? write_all(o, bytes, n) : -EBADF;
-    return o->err ? 0 : (ssize_t)n;
-}
+/* ---- the trace of a whole program ---- */
 
 /* Comes after fork(), in the child; and at the end. */
 static void fall_silent(void)
 {
-    if (is_there(&watcher.outlet))
-        close(watcher.outlet.fd);
-    watcher.is_silent = true;
+    watch_outlet_close(&watcher.outlet);
 }
 
-static int open_outlet(int fd)
+static int open_trace(int fd)
 {
-    const cookie_io_functions_t functions = { .write = write_block };
-    struct outlet *o = &watcher.outlet;
+    const int err = watch_outlet_open(&watcher.outlet, fd, &watcher.region.trace_file);
 
-    o->fd = move_up(fd);
-    if (o->fd < 0)
-        return o->fd;
-    close(fd);
-    if (fstat(o->fd, &o->is))
-        return -errno;
-    watcher.region.trace_file = fopencookie(o, "wb", functions);
-    if (!watcher.region.trace_file)
-        return -ENOMEM;
-    setvbuf(watcher.region.trace_file, NULL, _IOFBF, BLOCK_BYTES);
-    return -pthread_atfork(NULL, NULL, fall_silent);
+    return err ? err : -pthread_atfork(NULL, NULL, fall_silent);
 }
 
 /* ---- accesses ---- */
@@ -224,7 +140,7 @@ static void add_fetch(const struct instruction *i)
 static void on_access_of_whole(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *instruction)
 {
     (void)vcpu;
-    if (watcher.is_silent)
+    if (watcher.outlet.is_closed)
         return;
     pthread_mutex_lock(&watcher.lock);
     if (watcher.has_accessors && *watcher.executed != watcher.last_executed)
@@ -237,7 +153,7 @@ static void on_access_of_whole(unsigned vcpu, qemu_plugin_meminfo_t info, uint64
 static void on_fetch(unsigned vcpu, void *instruction)
 {
     (void)vcpu;
-    if (watcher.is_silent)
+    if (watcher.outlet.is_closed)
         return;
     pthread_mutex_lock(&watcher.lock);
     add_fetch(instruction);
@@ -330,7 +246,7 @@ static void find_base(const struct qemu_plugin_insn *insn)
 /* Notes the program's progress; a forked child notes nothing. */
 static void note(enum cachesim_note what)
 {
-    if (watcher.note && !watcher.is_silent)
+    if (watcher.note && !watcher.outlet.is_closed)
         *watcher.note = (int)what;
 }
 
@@ -517,7 +433,7 @@ static void on_exit_of_program(qemu_plugin_id_t id, void *userdata)
     int err;
 
     (void)id, (void)userdata;
-    if (watcher.is_silent)
+    if (watcher.outlet.is_closed)
         return;
     pthread_mutex_lock(&watcher.lock);
     watch_stream_settle(watcher.region.stream);
@@ -678,14 +594,14 @@ static void open_notes(int fd)
 static int set_up_whole(qemu_plugin_id_t id, const struct arguments *a, const char *target)
 {
     const char *tag = a->fetches ? a->fetches : a->accessors;
-    int err = open_outlet(atoi(a->fd));
+    int err = open_trace(atoi(a->fd));
 
     if (err)
         return complain("cannot write the trace", strerror(-err));
     watcher.has_fetches = a->fetches;
     watcher.has_accessors = a->accessors;
     watcher.fetch_tag = tag ? (uint8_t)atoi(tag) : 0;
-    watcher.maps_fd = a->maps ? move_up(atoi(a->maps)) : -1;
+    watcher.maps_fd = a->maps ? watch_descriptor_move_up(atoi(a->maps)) : -1;
     if (a->notes)
         open_notes(atoi(a->notes));
     sim_trace_init_as(&watcher.region.trace, watcher.region.trace_file, SIM_TRACE_BINARY);
