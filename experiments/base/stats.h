@@ -107,9 +107,9 @@ double exp_costs_sum(size_t n, const double *amount, const double *cost);
  * The interval widens to both sides by EXP_RATIO_UNEQUAL_PERCENT of this number: so far may a neighbour slow one side
  * more than the other. In synthetic runs (test suite exp_busy) with bursts of 0.5 to 300 ms, in 30 to 90 % of the time,
  * that slow layers by 5 to 60 %, each side and each layer by its own share, 63 % of the intervals of random halves hold
- * the undisturbed ratio, and 97 % of the widened intervals. On a virtual Granite Rapids with neighbours (VGG-16; 161 of
- * 520 timings disturbed, the ruler slowed by 19 % in the median), disturbed and undisturbed rounds of a layer differed in
- * their ratio by 4 % of the ruler's slow-down in the median of 17 cases, by 11 % in nine of ten, and by 71 % at most.
+ * the undisturbed ratio, and 97 % of the widened intervals. On a virtual Granite Rapids with neighbours (VGG-16 twice,
+ * 388 of 1,040 timings disturbed), the ratios of disturbed and of undisturbed rounds of a layer differed, as a share of
+ * the ruler's slow-down, by 4 and 6 % in the median of 49 cases, by 11 and 14 % in nine of ten, and once by 107 %.
  *
  * A ratio stands when the interval is no wider than EXP_RATIO_PERCENT of the value.
  */
