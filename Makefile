@@ -215,7 +215,9 @@ endif
 
 extra_objects_bench-papers = $(BUILD)/obj/questions_all.o
 extra_objects_tests = $(extra_objects_bench-papers) $(call objects,$(call sources,tests)) $(plain_build)/logged.o
-extra_libraries_tests := -lcunit $(if $(zydis_header),-lZydis) $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc aligned_alloc posix_memalign)
+wrap = $(addprefix -Wl$(comma)--wrap=,$1)
+# libxsmm hides malloc and realloc of its own behind the names that --wrap makes.
+extra_libraries_tests := -lcunit $(if $(zydis_header),-lZydis) $(call wrap,calloc aligned_alloc posix_memalign $(if $(xsmm_header),,malloc realloc))
 mlir_archives := $(foreach l,TransformDialect TransformDialectTransforms RegisterEverything Conversion Transforms IR,-lMLIRCAPI$l)
 extra_objects_sconv-opt = $(call objects,$(wildcard experiments/emit/opt_*.c))
 extra_libraries_sconv-opt = -L$(mlir_folder)/lib -Wl,-rpath,$(mlir_folder)/lib -Wl,--start-group $(mlir_archives) -Wl,--end-group -lMLIR -lLLVM-19 -lstdc++

@@ -10,9 +10,9 @@
 #include "experiments/base/program.h"
 #include "tests/suites.h"
 
-void *__real_malloc(size_t bytes);
+void *__real_malloc(size_t bytes) __attribute__((weak));
 void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *memory, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes) __attribute__((weak));
 void *__real_aligned_alloc(size_t alignment, size_t bytes);
 int __real_posix_memalign(void **memory, size_t alignment, size_t bytes);
 void *__wrap_malloc(size_t bytes);
@@ -37,6 +37,16 @@ size_t failing_alloc_stop(void)
 {
     state.is_on = false;
     return state.n_refused;
+}
+
+bool failing_alloc_has_malloc(void)
+{
+    void *volatile memory; /* the compiler leaves the call */
+
+    failing_alloc_after(0);
+    memory = malloc(1);
+    free(memory);
+    return failing_alloc_stop() > 0;
 }
 
 static bool refuses(void)

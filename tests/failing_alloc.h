@@ -1,6 +1,6 @@
 /*
- * Allocations that fail on demand. The test program is linked with --wrap for malloc, calloc, realloc, aligned_alloc
- * and posix_memalign, so that every call from the project's own code comes by here.
+ * Allocations that fail on demand. Test programs are linked with --wrap for malloc, calloc, realloc, aligned_alloc and
+ * posix_memalign, so that every call from the project's own code comes by here; with libxsmm, without malloc and realloc.
  */
 #ifndef TESTS_FAILING_ALLOC_H
 #define TESTS_FAILING_ALLOC_H
@@ -12,6 +12,9 @@
  * The next n allocations succeed, all later allocations fail, until failing_alloc_stop. For tests with a single thread.
  */
 void failing_alloc_after(size_t n);
+
+/* Tells whether malloc and realloc fail, too. Not for use before failing_alloc_stop. */
+bool failing_alloc_has_malloc(void);
 
 /* Back to normal. Returns how many allocations were refused. */
 size_t failing_alloc_stop(void);

@@ -25,7 +25,7 @@ core_tests = $(filter-out tests/fuzz_main.c,$(wildcard tests/*.c) $(filter tests
 written_elsewhere := cpu sim_machine_host sconv sconv_errors sconv_plans plan_json emit
 core_suites = $(filter-out $(if $(findstring memory,$(SAN)),$(written_elsewhere)),$(filter $(patsubst suite_%.c,%,$(notdir $(core_tests))),$(suites)))
 $(BUILD)/tests-core: $(call objects,$(core_tests) $(base_of_tests) $(filter kernels/%,$(parts_of_papers))) $(plain_build)/logged.o $(call archive,kernels) $(call archive,sim)
-	$(link) $(extra_libraries_tests) $(LDLIBS)
+	$(link) $(extra_libraries_tests) $(call wrap,malloc realloc) $(LDLIBS)
 
 test_programs = $(if $(is_core),$(BUILD)/tests-core,$(all_programs))
 all_programs = $(addprefix $(BUILD)/,tests bench bench-papers sconv-plan sconv-gen $(if $(mlir_header),sconv-opt) onnx2layers cachesim simbench) $(links)
