@@ -49,9 +49,12 @@
     X(sim_laws) \
     X(sim_stackdist) \
     X(sim_plain) \
+    X(sim_batches) \
     X(sim_trace) \
+    X(sim_trace_limits) \
     X(sim_reuse) \
     X(sim_memory) \
+    X(sim_facade) \
     X(aie) \
     X(clock) \
     X(kernels) \

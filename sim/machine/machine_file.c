@@ -341,7 +341,7 @@ static int read_one(struct parser *p, char *text)
     return err && foreign ? report(p, p->at.line, foreign, code) : err;
 }
 
-/* Checks the n first bytes of the file: skips a byte order mark, and refuses a file of another kind. */
+/* Checks the n first bytes of the file: skips a byte order mark of an editor, and refuses foreign files. */
 static int begin(const struct parser *p, char *text, size_t *n)
 {
     const struct sim_foreign *kind = sim_foreign_find(text, *n);
@@ -465,12 +465,11 @@ static int check_machine(const struct parser *p)
 
 static int parse_file(struct parser *p, FILE *in)
 {
-    static const char byte_order_mark[] = "\xef\xbb\xbf"; /* some editors put a byte order mark before UTF-8 */
     char text[SIM_MAX_LINE_CHARS + 1];
     int err;
 
     while ((err = next_line(p, in, text)) > 0) {
-        err = read_one(p, text + (p->at.line == 1 && !strncmp(text, byte_order_mark, 3) ? 3 : 0));
+        err = read_one(p, text);
         if (err)
             return err;
     }

@@ -168,11 +168,10 @@ static int read_value(struct reader *r, struct sim_axis *a)
 
 static int read_values(struct reader *r, struct sim_axis *a)
 {
-    int err;
+    int err = read_value(r, a);
 
-    do {
-        err = read_value(r, a);
-    } while (!err && *r->at == ',' && r->at++);
+    for (; !err && *r->at == ','; err = read_value(r, a))
+        r->at++;
     if (!err && *r->at && !strchr(BLANKS ";", *r->at))
         err = sim_fail(r->why, -EINVAL, "%s: after a value comes ',', a blank or ';', not '%s'", a->key, r->at);
     return err;
@@ -247,9 +246,8 @@ int sim_grids_read(struct sim_grids *g, const char *text, size_t most, char *why
 
     assert(g && text);
     *g = (struct sim_grids){ 0 };
-    do {
-        err = read_grid(&r, g);
-    } while (!err && *r.at == ';' && r.at++);
+    for (err = read_grid(&r, g); !err && *r.at == ';'; err = read_grid(&r, g))
+        r.at++;
     for (size_t i = 0; i < g->n_grids && !err; i++) {
         for (size_t a = 0; a < g->grid[i].n_axes && !err; a++)
             err = add_key(&r, g, g->grid[i].axis[a].key);

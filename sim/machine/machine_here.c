@@ -40,7 +40,8 @@ int sim_here_look(struct sim_here *h, struct sim_why why)
 
 static bool is_shown(const struct sim_here *h, size_t level)
 {
-    return level < SIM_HOST_MAX_CACHES && h->seen.cache[level].is_shown;
+    assert(level < SIM_HOST_MAX_CACHES);
+    return h->seen.cache[level].is_shown;
 }
 
 /* Tells whether hwloc and the machine file together describe caches. */

@@ -62,8 +62,6 @@ static const struct sim_key *find_key(const struct sim_key *keys, const char *na
     return keys->name ? keys : NULL;
 }
 
-enum { MOST_KEYS = 32 };
-
 /*
  * Reports an unknown key, and suggests the nearest known key. before: the length of the part before the key, such as
  * "L2.".
@@ -71,10 +69,10 @@ enum { MOST_KEYS = 32 };
 static int unknown_key(const struct editor *e, const char *what, const char *text, const struct sim_key *keys)
 {
     const int before = (int)(strrchr(text, '.') ? strrchr(text, '.') + 1 - text : 0);
-    const char *known[MOST_KEYS], *nearest;
+    const char *known[SIM_MAX_SECTION_KEYS], *nearest;
     size_t n = 0;
 
-    for (; keys->name && n < MOST_KEYS; keys++)
+    for (; keys->name; keys++)
         known[n++] = keys->name;
     nearest = sim_nearest_word(text + before, known, n);
     report(e, -EINVAL, what, text);
@@ -190,7 +188,8 @@ static void add_unit(const struct editor *e, size_t i)
 /* Writes the settings before the fault of their text. */
 static void name_settings(const struct editor *e, const char *what)
 {
-    what = strchr(what, ' ') ? strchr(what, ' ') + 1 : what; /* without the line number of a text in memory */
+    assert(strchr(what, ' '));
+    what = strchr(what, ' ') + 1; /* without the line number of a text in memory */
     sim_fail(e->why, -EINVAL, "%s", "");
     for (size_t i = 0; i < e->n; i++)
         sim_why_add(e->why, "%s%s=%s", i ? " " : "", e->setting[i].key, e->setting[i].value);

@@ -5,6 +5,8 @@
 #ifndef SIM_PREFETCH_KINDS_H
 #define SIM_PREFETCH_KINDS_H
 
+#include <assert.h>
+
 #include "sim/prefetch/prefetch_next_line.h"
 #include "sim/prefetch/prefetch_pair.h"
 #include "sim/prefetch/prefetch_region.h"
@@ -26,18 +28,18 @@ sim_prefetch_learn(struct sim_prefetch_entry *e, const struct sim_prefetch *p, i
 #undef SIM_PREFETCH_LEARN
 }
 
-/* Notes a request and returns the lines to prefetch. p is resolved, without zeros (sim_prefetch_resolve). */
+/* Notes a request and returns the lines to prefetch. p has entries, and is resolved, without zeros (sim_prefetch_resolve). */
 static inline __attribute__((always_inline)) struct sim_prefetch_lines
 sim_prefetch_ask(struct sim_prefetch_state *s, const struct sim_prefetch *p, const struct sim_prefetch_request *r)
 {
     const uint64_t key = sim_prefetch_key(p, r);
-    struct sim_prefetch_entry *e = NULL;
+    struct sim_prefetch_entry *e;
 
+    assert(sim_prefetch_has_entries(p->kind));
     if (p->kind == SIM_PREFETCH_STREAM && p->pages == SIM_PREFETCH_CROSSES && sim_prefetch_find(s, key) < 0)
         sim_prefetch_stream_follow(s, r);
-    if (sim_prefetch_has_entries(p->kind))
-        e = sim_prefetch_entry(s, p, key);
-    if (e && e->last == r->line)
+    e = sim_prefetch_entry(s, p, key);
+    if (e->last == r->line)
         return (struct sim_prefetch_lines){ .passes = true };
     return sim_prefetch_learn(e, p, r->line);
 }

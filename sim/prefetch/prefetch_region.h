@@ -1,17 +1,17 @@
 #ifndef SIM_PREFETCH_REGION_H
 #define SIM_PREFETCH_REGION_H
 
+#include <assert.h>
+
 #include "sim/prefetch/prefetch_state.h"
 
 enum { REGION_MIDDLE = SIM_MAX_REGION_DISTANCE };
 
-/*
- * Returns the footprint's bit for a line at an offset from the line that opened the region; the opening line has no
- * bit.
- */
+/* Returns the footprint's bit for a line at an offset from the line that opened the region, which has no bit itself. */
 static inline uint64_t region_bit(int64_t offset)
 {
-    return offset ? (uint64_t)1 << (offset + REGION_MIDDLE) : 0;
+    assert(offset);
+    return (uint64_t)1 << (offset + REGION_MIDDLE);
 }
 
 static inline __attribute__((always_inline)) struct sim_prefetch_lines

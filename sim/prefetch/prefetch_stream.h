@@ -1,6 +1,8 @@
 #ifndef SIM_PREFETCH_STREAM_H
 #define SIM_PREFETCH_STREAM_H
 
+#include <assert.h>
+
 #include "sim/prefetch/prefetch_state.h"
 
 /*
@@ -58,7 +60,7 @@ stream_lines(struct sim_prefetch_entry *e, const struct sim_prefetch *p, int64_t
     ahead = ahead > 0 ? ahead : 1;
     n = e->stream.has_asked ? p->degree : p->first;
     room = p->distance + 1 - ahead;
-    room = room > 0 ? room : 0;
+    assert(room > 0); /* the head is at most the distance and a line ahead, and the stream has moved on */
     n = n < room ? n : room;
     e->stream.head = line + direction * (ahead + n);
     e->stream.has_asked = true;

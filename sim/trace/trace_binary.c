@@ -229,16 +229,16 @@ int sim_binary_get(struct sim_binary *b, const uint8_t *in, size_t n, struct sim
                    struct sim_binary_error *e)
 {
     struct cursor c = { in, in + n, e };
-    unsigned head = 0;
+    unsigned head;
     int err;
 
     if (!n)
         return fail(&c, "cut short: the end is missing; accesses so far", b->n_accesses);
-    err = get_byte(&c, &head);
-    if (!err && head == HEAD_END) {
+    head = *c.at++;
+    if (head == HEAD_END) {
         *r = (struct sim_run){ 0 };
         err = get_end(&c, b);
-    } else if (!err) {
+    } else {
         err = get_record(&c, b, head, r);
     }
     *used = (size_t)(c.at - in);
@@ -247,7 +247,7 @@ int sim_binary_get(struct sim_binary *b, const uint8_t *in, size_t n, struct sim
 
 /*
  * Every record ends with a byte whose bit 7 is clear, and so does the end: bytes between with bit 7 set belong to the
- * end.
+ * end. The number behind the end's label ends with the last byte.
  */
 uint64_t sim_binary_total(const uint8_t *tail, size_t n)
 {
@@ -259,5 +259,5 @@ uint64_t sim_binary_total(const uint8_t *tail, size_t n)
     while (head && tail[head - 1] & 0x80)
         head--;
     c.at = tail + head + 1;
-    return n && tail[head] == HEAD_END && !get_varint(&c, &total) && c.at == c.end ? total : 0;
+    return n && tail[head] == HEAD_END && !get_varint(&c, &total) ? total : 0;
 }

@@ -415,6 +415,143 @@ static void bundles_are_printed_as_text(void)
               " nop;\n");
 }
 
+/* A sum of a multiply and a MAC stays in the accumulator, however late the store is. */
+static void products_arrive_once(void)
+{
+    uint8_t early[32], start[sizeof bench.memory];
+
+    for (size_t last = 24; last < MOST_BUNDLES - 1; last++) {
+        struct aie_mac *m;
+
+        a_small_program(11, last);
+        if (last == 24)
+            memcpy(start, bench.memory, sizeof start);
+        memcpy(bench.memory, start, sizeof start);
+        m = mac(13, false);
+        m->acc_tag = 7;
+        m->tag = 8;
+        bench.bundle[last].store.tag = 8;
+        bench.bundle[last].store.shift = 10;
+        test_check(!run(), "%s", bench.stop.text);
+        if (last == 24)
+            memcpy(early, bench.memory + 256, sizeof early);
+        test_check(!memcmp(early, bench.memory + 256, sizeof early), "stored in bundle %zu, the sum is another", last);
+    }
+}
+
+/* Each bundle has one part that does not exist. */
+static void parts_that_do_not_exist_are_refused(void)
+{
+    static const struct {
+        struct aie_bundle bundle;
+        const char *words;
+    } bad[] = {
+        { { .load[0] = { 16, 0, { 8, 0, 0 }, 0 } }, "there is no pointer p8" },
+        { { .load[1] = { 16, 0, { 0, 8, 0 }, 0 } }, "offset 8 or increment 0 is not aligned" },
+        { { .store = { 16, 0, 0, { 0, 16, -8 }, 0 } }, "offset 16 or increment -8 is not aligned" },
+        { { .load[0] = { 8, 0, { 0, 0, 0 }, 0 } }, "a load of 8 bytes does not fit its register" },
+        { { .load[0] = { 16, AIE_N_REGISTERS, { 0, 0, 0 }, 0 } }, "a load of 16 bytes does not fit its register" },
+        { { .load[1] = { 32, 0, { 0, 0, 0 }, 0 } }, "a load of 32 bytes does not fit its register" },
+        { { .store = { 8, 0, 0, { 0, 0, 0 }, 0 } }, "there is no such store: 8 bits of bm0, shifted by 0" },
+        { { .store = { 16, AIE_N_ACC, 0, { 0, 0, 0 }, 0 } }, "there is no such store: 16 bits of bm4, shifted by 0" },
+        { { .store = { 32, 0, 64, { 0, 0, 0 }, 0 } }, "there is no such store: 32 bits of bm0, shifted by 64" },
+        { { .scalar = { .kind = AIE_HALT + 1 } }, "there is no such scalar instruction" },
+        { { .scalar = { .kind = AIE_JMP, .target = 2 } }, "or its target is not in the program" },
+        { { .scalar = { .kind = AIE_JNZD, .target = 2 } }, "or its target is not in the program" },
+        { { .scalar = { .kind = AIE_JZD, .target = 2 } }, "or its target is not in the program" },
+        { { .scalar = { .kind = AIE_LOOP, .target = 2, .end = 2, .value = 1 } },
+          "or its target is not in the program" },
+        { { .scalar = { .kind = AIE_LOOP, .target = 1, .end = 0, .value = 1 } },
+          "or its target is not in the program" },
+        { { .scalar = { .kind = AIE_LOOP, .target = 1, .end = 2, .value = 1 } },
+          "or its target is not in the program" },
+        { { .scalar = { .kind = AIE_LOOP, .target = 1, .end = 1 } }, "or its target is not in the program" },
+        { { .scalar = { .kind = AIE_MOVP, .reg = 8 } }, "there is no pointer p8" },
+        { { .scalar = { .kind = AIE_PADD, .reg = 8 } }, "there is no pointer p8" },
+        { { .scalar = { .kind = AIE_MOVI, .reg = 16 } }, "there is no register r16" },
+        { { .move = { .bytes = 16, .to = AIE_N_REGISTERS } }, "a move of 16 bytes between such registers" },
+        { { .move = { .bytes = 16, .from = AIE_N_REGISTERS } }, "a move of 16 bytes between such registers" },
+        { { .move = { .bytes = 128, .to = AIE_YA, .from = AIE_YA } }, "a move of 128 bytes between such registers" },
+        { { .move = { .bytes = 16, .to = AIE_W } }, "a move of 16 bytes between such registers" },
+        { { .move = { .bytes = 16, .from = AIE_W } }, "a move of 16 bytes between such registers" },
+        { { .mac = { .kind = AIE_MAC_16X8 + 1, .x = AIE_X, .z = AIE_W } }, "there is no such multiply" },
+        { { .mac = { .kind = AIE_MAC_16, .acc = AIE_N_ACC, .x = AIE_X, .z = AIE_W } }, "there is no such multiply" },
+        { { .mac = { .kind = AIE_MAC_16, .x = AIE_W - 1, .z = AIE_W } }, "there is no such multiply" },
+        { { .mac = { .kind = AIE_MAC_16, .x = AIE_N_REGISTERS, .z = AIE_W } }, "there is no such multiply" },
+        { { .mac = { .kind = AIE_MAC_16, .x = AIE_X, .z = AIE_W - 1 } }, "there is no such multiply" },
+        { { .mac = { .kind = AIE_MAC_16, .x = AIE_X, .z = AIE_X } }, "there is no such multiply" },
+        { { .mac = { .kind = AIE_MAC_16, .x = AIE_X, .z = AIE_W, .px.start = 1 } }, "start 1 or step 0 of x" },
+        { { .mac = { .kind = AIE_MAC_16X8, .x = AIE_X, .z = AIE_W, .px.step = 3 } }, "start 0 or step 3 of x" },
+    };
+
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        begin();
+        *at(0) = bad[i].bundle;
+        test_check(run() == -EINVAL && strstr(bench.stop.text, bad[i].words), "bundle %zu: \"%s\"", i, bench.stop.text);
+    }
+    begin();
+    bench.params.load_units = 1;
+    load(0, 0, 0, 0, 0);
+    load(0, 1, 2, 32, 0);
+    CU_ASSERT(run() == -EINVAL && strstr(bench.stop.text, "there is one load unit"));
+    begin();
+    bench.params.program_bundles = 1;
+    CU_ASSERT(!run() && bench.counts.bundles == 1); /* HALT */
+    at(1);
+    CU_ASSERT(run() == -EINVAL && strstr(bench.stop.text, "do not fit the program memory of 1"));
+    {
+        const struct aie_program none = { bench.bundle, 0 };
+        struct aie_core *core;
+
+        CU_ASSERT(aie_core_new(&core, &bench.params, &none, &bench.stop) == -EINVAL && !core);
+        aie_core_free(NULL);
+    }
+}
+
+static void every_part_is_printed(void)
+{
+    static const struct {
+        struct aie_bundle bundle;
+        const char *text;
+    } bundles[] = {
+        { { .load[1] = { 16, 1, { 3, 0, 0 }, 0 } }, " vldb vh0, [p3];\n" },
+        { { .store = { 32, 2, 5, { 1, -32, 64 }, 0 } }, " vst.srs32 [p1-32]+64, bm2, 5;\n" },
+        { { .move = { 16, 2, 3, 0 } }, " vmov vl1, vh1;\n" },
+        { { .scalar = { .kind = AIE_MOVP, .reg = 1, .value = 64 } }, " movp p1, 64;\n" },
+        { { .scalar = { .kind = AIE_PADD, .reg = 2, .value = -64 } }, " padd p2, -64;\n" },
+        { { .scalar = { .kind = AIE_MOVI, .reg = 3, .value = 9 } }, " movi r3, 9;\n" },
+        { { .scalar = { .kind = AIE_LOOP, .value = 7, .target = 1, .end = 4 } }, " loop 7, 1..4;\n" },
+        { { .scalar = { .kind = AIE_JMP, .target = 5 } }, " j 5;\n" },
+        { { .scalar = { .kind = AIE_JNZD, .reg = 3, .target = 5 } }, " jnzd r3, 5;\n" },
+        { { .scalar = { .kind = AIE_JZD, .reg = 3, .target = 5 } }, " jzd r3, 5;\n" },
+        { { .scalar = { .kind = AIE_HALT } }, " halt;\n" },
+        { { .mac = { .kind = AIE_MAC_32, .acc = 1, .x = AIE_X, .z = AIE_W + 4, .px.offsets = 0x10 } },
+          " vmac.8x1.32 bm1, x=xa+0/10, z=wc0+0/0;\n" },
+        { { .scalar.kind = AIE_SCALAR_NONE }, " nop;\n" },
+    };
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out;
+
+    for (size_t i = 0; i < COUNT(bundles); i++) {
+        out = open_memstream(&text, &n);
+        CU_ASSERT_FATAL(out != NULL);
+        aie_print_bundle(&bundles[i].bundle, out);
+        fclose(out);
+        test_check(!strcmp(text, bundles[i].text), "bundle %zu: '%s', expected '%s'", i, text, bundles[i].text);
+        free(text);
+    }
+    out = open_memstream(&text, &n);
+    CU_ASSERT_FATAL(out != NULL);
+    begin();
+    at(0)->scalar.kind = AIE_HALT;
+    at(1);
+    aie_print_program(&(struct aie_program){ bench.bundle, 2 }, out);
+    fclose(out);
+    CU_ASSERT_STRING_EQUAL(text, "   0: halt;\n   1: nop;\n");
+    free(text);
+}
+
 static const struct test_case cases[] = {
     { "offsets select words as UG1079 says", offsets_select_words_as_ug1079_says },
     { "squares permute halves as UG1079 says", squares_permute_halves_as_ug1079_says },
@@ -432,7 +569,10 @@ static const struct test_case cases[] = {
     { "two accesses to a bank conflict", two_accesses_to_a_bank_conflict },
     { "words of 128 bits alternate between two banks", words_of_128_bits_alternate_between_two_banks },
     { "wrong accesses and programs are refused", wrong_accesses_and_programs_are_refused },
+    { "products arrive once", products_arrive_once },
+    { "parts that do not exist are refused", parts_that_do_not_exist_are_refused },
     { "bundles are printed as text", bundles_are_printed_as_text },
+    { "every part is printed", every_part_is_printed },
     { NULL, NULL },
 };
 

@@ -4,6 +4,7 @@
  */
 #include <CUnit/CUnit.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/analysis/estimate.h"
@@ -12,6 +13,7 @@
 #include "sim/full/shadow.h"
 #include "sim/analysis/stackdist.h"
 #include "tests/rng.h"
+#include "tests/sim/machine_file.h"
 #include "tests/sim/sim_pair.h"
 #include "tests/sim/worked.h"
 
@@ -384,6 +386,44 @@ static void the_real_parts_catch_what_leaves_l2(void)
     }
 }
 
+/* Lines of 4 KiB and more are blocks of their own: streams from both sides meet, and regions span blocks. */
+static void prefetchers_follow_long_lines(void)
+{
+    static const char *const lists[] = {
+        "stream pages=cross on=all train=1 degree=1 distance=2",
+        "stream pages=cross on=all train=2 degree=3 distance=6",
+        "stream on=all",
+        "next_line",
+        "stride pages=cross",
+        "pair",
+        "region pages=cross on=all",
+        "next_line, stream pages=cross train=1",
+        "none",
+    };
+
+    for (unsigned round = 0; round < test_rounds(100); round++) {
+        const unsigned line_bytes = 2048u << rng_below(3);
+        char text[512], why[MACHINE_WHY_BYTES] = "";
+        struct sim_machine m;
+        struct pair p;
+
+        snprintf(text, sizeof text,
+                 MACHINE "[cache L1]\nsets = 4\nways = 2\nline = %u\nlatency_cycles = 1\nprefetch = %s\n"
+                         "[cache L2]\nsets = 8\nways = 4\nline = %u\nlatency_cycles = 9\nprefetch = %s\n",
+                 line_bytes, lists[rng_below(COUNT(lists))], line_bytes, lists[rng_below(COUNT(lists))]);
+        if (!test_check(!machine_read_text(&m, text, why), "%s", why))
+            return;
+        p = build(&m);
+        for (unsigned i = 0; i < 200; i++) {
+            const uint64_t from_below = 100 + i / 2, from_above = 160 - i / 2; /* in turn, until both meet */
+            const uint64_t line = rng_below(8) ? (i % 2 ? from_above : from_below) : 90 + rng_below(80);
+
+            touch_at(&p, rng_below(4) ? SIM_LOAD : SIM_STORE, line * line_bytes, 4);
+        }
+        release(&p);
+    }
+}
+
 static const struct test_case cases[] = {
     { "machines do what was worked by hand", machines_do_what_was_worked_by_hand },
     { "at hits a lone prefetcher stays in its block", at_hits_a_lone_prefetcher_stays_in_its_block },
@@ -397,6 +437,7 @@ static const struct test_case cases[] = {
     { "slices fold the line number", slices_fold_the_line_number },
     { "an estimate weighs loads and bytes", an_estimate_weighs_loads_and_bytes },
     { "the real parts catch what leaves L2", the_real_parts_catch_what_leaves_l2 },
+    { "prefetchers follow long lines", prefetchers_follow_long_lines },
     { NULL, NULL },
 };
 

@@ -131,6 +131,10 @@ static void bad_structure_is_reported_with_its_line(void)
         { MACHINE "[cache L1]\nsize = 64\nways = 1\nline = 64\n[cache L2]\n",
           "FILE:4: missing key 'latency_cycles', '[cache L1]'" },
         { MACHINE "[cache L1]\nsets = 4\n" REST "size = 512\n", "FILE:9: both size and sets are given, '[cache L1]'" },
+        { MACHINE "[cache L1]\nsize = 512\n" REST "sets = 4\n", "FILE:9: both size and sets are given, '[cache L1]'" },
+        { MACHINE "ukr\xc2\xa0= x\n", "FILE:4: a non-breaking blank, which is no blank here, '0xc2'" },
+        { MACHINE "ukr = a\vb\xc2\xa0\n", "FILE:4: a non-breaking blank, which is no blank here, '0x0b'" },
+        { MACHINE "\xef\xbb\xbf[cache L1]\n", "FILE:4: a byte order mark within the file, '0xef'" },
     };
 
     CHECK_BAD(bad);
@@ -175,6 +179,7 @@ static void bad_values_are_reported_with_their_line(void)
         { LINE("0"), "FILE:8: must be at least 1, 'line = 0'" },
         { LINE("4 MiB"), "FILE:8: number too large, at most 2097152, 'line = 4 MiB'" },
         { LATENCY("-1"), "FILE:8: negative number, 'latency_cycles = -1'" },
+        { LATENCY("+1"), "FILE:8: not a number, 'latency_cycles = +1'" },
         { LATENCY("fast"), "FILE:8: not a number, 'latency_cycles = fast'" },
         { LATENCY("nan"), "FILE:8: not a number, 'latency_cycles = nan'" },
         { LATENCY("5 cycles"), "FILE:8: not a number, 'latency_cycles = 5 cycles'" },
@@ -293,6 +298,7 @@ static void bad_options_are_reported_with_their_line(void)
         { LEVEL2("prefetch = stream,\n"),
           "FILE:14: expected none, next_line, stream, stride, pair or region, 'prefetch = '" },
         { LEVEL2("prefetch = stream, stream\n"), "FILE:14: duplicate prefetcher, 'prefetch = stream'" },
+        { LEVEL2("prefetch = stream degree\n"), "FILE:14: not a parameter of this prefetcher, 'prefetch = degree'" },
         { LEVEL2("prefetch = stream depth=1\n"), "FILE:14: not a parameter of this prefetcher, 'prefetch = depth=1'" },
         { LEVEL2("prefetch = next_line distance=1\n"),
           "FILE:14: not a parameter of this prefetcher, 'prefetch = distance=1'" },
@@ -425,6 +431,9 @@ static void an_overlong_line_is_reported(void)
     n = snprintf(text, sizeof text, "%s#%0511d\n%s", MACHINE, 0, CACHE("L1"));
     CU_ASSERT_EQUAL(machine_read_bytes(&m, text, (size_t)n, why), -EINVAL);
     CU_ASSERT_STRING_EQUAL(why, "FILE:4: line is too long, '#000000000000000000000000000000000000000'");
+    n = snprintf(text, sizeof text, "%s#\xe2\x80\x89%0511d\n", MACHINE, 0);
+    CU_ASSERT_EQUAL(machine_read_bytes(&m, text, (size_t)n, why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "FILE:4: a blank or a sign of Unicode, which is none here, ''");
 }
 
 static void files_that_cannot_be_read_are_reported(void)

@@ -278,6 +278,38 @@ static void equally_near_files_serve_nobody(void)
     CU_ASSERT(!sim_here_find(&h, NULL, scratch_path(""), SIM_WHY(why)) && !*h.origin);
 }
 
+/* Computers with more levels, or with fewer, than a file. */
+static void files_may_have_other_levels(void)
+{
+    struct sim_machine m = shipped("spr");
+    char why[MACHINE_WHY_BYTES] = "";
+    struct sim_here h = here("spr", 143);
+    FILE *out;
+
+    m.n_levels = 2; /* the computer shows an L3 */
+    m.memory_bandwidth_bytes_per_cycle = 0;
+    snprintf(m.cpus, sizeof m.cpus, "GenuineIntel 6 1");
+    out = fopen(scratch_path("two.cfg"), "w");
+    CU_ASSERT_FATAL(out && !sim_machine_print(&m, out) && !fclose(out));
+    CU_ASSERT(!sim_here_find(&h, NULL, scratch_path(""), SIM_WHY(why)) && strstr(h.origin, "two.cfg"));
+    CU_ASSERT_EQUAL(sim_here_match(&h, &m), SIM_HERE_BY_CACHES);
+    CU_ASSERT_FATAL(!sim_here_machine(&h, &m, SIM_WHY(why)));
+    CU_ASSERT(m.n_levels == 3 && m.level[2].latency_cycles >= m.level[1].latency_cycles);
+    m = shipped("spr");
+    strcpy(m.level[1].name, "M"); /* no L2: its latency lies below the L3's */
+    strcpy(m.cpus, "GenuineIntel 6 143");
+    out = fopen(scratch_path("two.cfg"), "w");
+    CU_ASSERT_FATAL(out && !sim_machine_print(&m, out) && !fclose(out));
+    h = here("spr", 143);
+    CU_ASSERT(!sim_here_find(&h, NULL, scratch_path(""), SIM_WHY(why)));
+    test_check(strstr(h.source, "which is for this CPU, though this computer shows other caches"), "%s", h.source);
+    CU_ASSERT_FATAL(!sim_here_machine(&h, &m, SIM_WHY(why)));
+    CU_ASSERT(m.level[1].latency_cycles >= m.level[0].latency_cycles);
+    CU_ASSERT(m.level[1].latency_cycles <= m.level[2].latency_cycles);
+    CU_ASSERT_EQUAL(sim_here_find(&h, NULL, "no/such", SIM_WHY(why)), -ENOENT);
+    CU_ASSERT_STRING_EQUAL(why, "cannot open the folder 'no/such': No such file or directory");
+}
+
 /* hwloc shows no cache, or hides values. */
 static void computers_without_caches_need_a_name(void)
 {
@@ -383,6 +415,7 @@ static const struct test_case cases[] = {
     { "a calibration serves its own computer", a_calibration_serves_its_own_computer },
     { "broken calibrations are named", broken_calibrations_are_named },
     { "equally near files serve nobody", equally_near_files_serve_nobody },
+    { "files may have other levels", files_may_have_other_levels },
     { "computers without caches need a name", computers_without_caches_need_a_name },
     { "folders are read in order", folders_are_read_in_order },
     { "unknown machines get the nearest name", unknown_machines_get_the_nearest_name },

@@ -339,6 +339,47 @@ static void every_computer_is_a_machine(void)
     globfree(&found);
 }
 
+/* What hwloc does not tell contradicts nothing; ways of -1: a fully associative cache. */
+static void caches_may_be_those_of_a_file(void)
+{
+    static const struct {
+        uint64_t bytes;
+        uint32_t line;
+        int32_t ways;
+        bool may_be;
+    } told[] = {
+        { 0, 0, 0, true },    { 2048, 64, 4, true }, { 2048, 0, 0, true }, { 4096, 0, 0, false },   { 0, 64, 0, true },
+        { 0, 128, 0, false }, { 0, 0, 4, true },     { 0, 0, 8, false },   { 2048, 64, -1, false },
+    };
+    const struct sim_level l = { .n_sets = 8, .n_ways = 4, .line_bytes = 64 };
+    const struct sim_level associative = { .n_sets = 1, .n_ways = 32, .line_bytes = 64 };
+
+    for (size_t i = 0; i < COUNT(told); i++) {
+        const struct sim_host_cache c = { true, told[i].bytes, told[i].line, told[i].ways };
+
+        test_check(sim_host_may_be(&c, &l) == told[i].may_be, "case %zu", i);
+    }
+    CU_ASSERT(sim_host_may_be(&(struct sim_host_cache){ true, 2048, 64, -1 }, &associative));
+}
+
+/* A note without room is left out whole; shorter notes still find room. */
+static void notes_are_whole_lines(void)
+{
+    struct sim_notes notes = { "" };
+    size_t room;
+
+    while (strlen(notes.text) + 101 < sizeof notes.text)
+        sim_note(&notes, "%099d", 0);
+    room = sizeof notes.text - strlen(notes.text); /* for a note, its newline and the end */
+    sim_note(&notes, "%0*d", (int)room - 1, 0);
+    CU_ASSERT_EQUAL(sizeof notes.text - strlen(notes.text), room);
+    if (room > 2) {
+        sim_note(&notes, "%0*d", (int)room - 2, 0);
+        CU_ASSERT_EQUAL(strlen(notes.text), sizeof notes.text - 1);
+    }
+    CU_ASSERT_EQUAL(notes.text[strlen(notes.text) - 1], '\n');
+}
+
 static const struct test_case cases[] = {
     { "the host is described or says why not", the_host_is_described_or_says_why_not },
     { "only the caches that hwloc reports become levels", only_the_caches_that_hwloc_reports_become_levels },
@@ -348,6 +389,8 @@ static const struct test_case cases[] = {
     { "what hwloc hides is told", what_hwloc_hides_is_told },
     { "a level takes the keys of its name", a_level_takes_the_keys_of_its_name },
     { "lines are guessed from those beside", lines_are_guessed_from_those_beside },
+    { "caches may be those of a file", caches_may_be_those_of_a_file },
+    { "notes are whole lines", notes_are_whole_lines },
     { "every computer is a machine", every_computer_is_a_machine },
     { NULL, NULL },
 };

@@ -1,6 +1,7 @@
 /* Machines as values: a printed machine reads back equal, an invalid machine is refused. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -184,6 +185,146 @@ static void validate_knows_the_options_too(void)
     CU_ASSERT(!sim_machine_validate(&good, NULL, 0) && sim_machine_is_plain(&good));
 }
 
+/* A valid machine with everything that can be wrong. */
+static struct sim_machine whole(void)
+{
+    struct sim_machine m = { .name = "m",
+                             .n_levels = 2,
+                             .level = { LEVEL("a", "lru", 4, 2, 64, 1), LEVEL("b", "lru", 8, 2, 64, 9) },
+                             .memory_latency_cycles = 100,
+                             .n_tlbs = 2,
+                             .tlb = { { "a", 8, 4 }, { "b", 16, 4 } } };
+
+    m.core = (struct sim_core){ .width = 6,
+                                .window = 64,
+                                .load_buffers = 8,
+                                .store_buffers = 8,
+                                .walkers = 1,
+                                .sustained_operations_per_cycle = 4,
+                                .serial_operations_per_cycle = 2 };
+    return m;
+}
+
+#define MEMBER_OF(m) offsetof(struct sim_machine, m), sizeof((struct sim_machine *)NULL)->m
+
+static void each_value_alone_is_refused(void)
+{
+    static const struct {
+        size_t offset, bytes;
+        double value;
+        const char *fault;
+    } bad[] = {
+        { MEMBER_OF(level[1].bandwidth_bytes_per_cycle), 2e6, "bandwidth is out of range" },
+        { MEMBER_OF(level[1].bandwidth_bytes_per_cycle), 1e-7, "bandwidth is out of range" },
+        { MEMBER_OF(level[1].n_slices), 3, "the sets cannot be divided into that many slices" },
+        { MEMBER_OF(level[1].n_slices), 16, "the sets cannot be divided into that many slices" },
+        { MEMBER_OF(core.window), 5, "the window is smaller than what is taken up in a cycle" },
+        { MEMBER_OF(core.load_buffers), 65, "more buffers than the window has operations" },
+        { MEMBER_OF(core.store_buffers), 65, "more buffers than the window has operations" },
+        { MEMBER_OF(core.store_misses), 9, "more than store_buffers" },
+        { MEMBER_OF(core.sustained_operations_per_cycle), 6.5, "more than the width" },
+        { MEMBER_OF(core.serial_operations_per_cycle), 4.5, "more than sustained_operations_per_cycle" },
+        { MEMBER_OF(core.serial_operations_per_cycle), 1e-7, "not at least 1e-06" },
+        { MEMBER_OF(level[1].latency_cycles), 0.5, "a level, or memory, takes less than the level inside" },
+        { MEMBER_OF(memory_latency_cycles), 8, "a level, or memory, takes less than the level inside" },
+        { MEMBER_OF(memory_latency_cycles), -1, "memory latency is out of range" },
+        { MEMBER_OF(memory_latency_cycles), 2e9, "memory latency is out of range" },
+        { MEMBER_OF(memory_bandwidth_bytes_per_cycle), 2e6, "memory bandwidth is out of range" },
+        { MEMBER_OF(memory_bandwidth_bytes_per_cycle), -1, "memory bandwidth is out of range" },
+        { MEMBER_OF(memory_scattered_cycles), -1, "memory_scattered_cycles is more than memory_latency_cycles" },
+        { MEMBER_OF(memory_scattered_cycles), 101, "memory_scattered_cycles is more than memory_latency_cycles" },
+        { MEMBER_OF(issue.clock_ghz), -1, "an issue rate is out of range" },
+        { MEMBER_OF(issue.mac_rows), 1025, "an issue rate is out of range" },
+        { MEMBER_OF(issue.mac_columns), 1025, "an issue rate is out of range" },
+        { MEMBER_OF(combining_buffers), 65, "too many combining buffers" },
+        { MEMBER_OF(page_bytes), 2048, "page is not a power of two from 4 KiB to 1 GiB" },
+        { MEMBER_OF(page_bytes), 12288, "page is not a power of two from 4 KiB to 1 GiB" },
+        { MEMBER_OF(page_bytes), 2147483648, "page is not a power of two from 4 KiB to 1 GiB" },
+        { MEMBER_OF(frame_bytes), 2048, "frame is not a power of two from a page to 1 GiB" },
+        { MEMBER_OF(frame_bytes), 12288, "frame is not a power of two from a page to 1 GiB" },
+        { MEMBER_OF(frame_bytes), 2147483648, "frame is not a power of two from a page to 1 GiB" },
+        { MEMBER_OF(page_tables), 5, "too many page tables" },
+        { MEMBER_OF(tlb[1].n_entries), 0, "entries of a TLB are not a multiple of its ways in 1..1048576" },
+        { MEMBER_OF(tlb[1].n_entries), 6, "entries of a TLB are not a multiple of its ways in 1..1048576" },
+        { MEMBER_OF(tlb[1].n_entries), 1048580, "entries of a TLB are not a multiple of its ways in 1..1048576" },
+        { MEMBER_OF(tlb[1].n_ways), 0, "entries of a TLB are not a multiple of its ways in 1..1048576" },
+    };
+    struct sim_machine m = whole();
+    char why[MACHINE_WHY_BYTES] = "";
+
+    test_check(!sim_machine_validate(&m, why, sizeof why), "%s", why);
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        char *member = (char *)&m + bad[i].offset;
+
+        m = whole();
+        if (bad[i].bytes == sizeof(uint32_t))
+            memcpy(member, &(uint32_t){ (uint32_t)bad[i].value }, sizeof(uint32_t));
+        else if (bad[i].offset == offsetof(struct sim_machine, page_bytes) ||
+                 bad[i].offset == offsetof(struct sim_machine, frame_bytes))
+            memcpy(member, &(uint64_t){ (uint64_t)bad[i].value }, sizeof(uint64_t));
+        else
+            memcpy(member, &bad[i].value, sizeof(double));
+        test_check(sim_machine_validate(&m, why, sizeof why) == -EINVAL && strstr(why, bad[i].fault),
+                   "case %zu: \"%s\"", i, why);
+    }
+}
+
+static void faults_of_several_values_are_refused(void)
+{
+    struct sim_machine m = whole();
+    char why[MACHINE_WHY_BYTES] = "";
+
+    m.level[1].inclusion = SIM_EXCLUSIVE + 1;
+    CU_ASSERT(sim_machine_validate(&m, why, sizeof why) == -EINVAL && strstr(why, "unknown inclusion"));
+    m = whole();
+    m.core.width = 0; /* without a core, levels may be impatient */
+    m.level[1].latency_cycles = 2e9;
+    CU_ASSERT(sim_machine_validate(&m, why, sizeof why) == -EINVAL && strstr(why, "latency is out of range"));
+    m = whole();
+    memset(m.level[1].policy, 'x', sizeof m.level[1].policy); /* without an end */
+    CU_ASSERT(sim_machine_validate(&m, why, sizeof why) == -EINVAL && strstr(why, UNKNOWN));
+    m = whole();
+    m.level[1].prefetch[0] = m.level[1].prefetch[1] =
+        (struct sim_prefetch){ .kind = SIM_PREFETCH_NEXT_LINE, .degree = 1 };
+    CU_ASSERT(sim_machine_validate(&m, why, sizeof why) == -EINVAL && strstr(why, "duplicate prefetcher"));
+    m = whole();
+    m.n_tlbs = SIM_MAX_TLBS + 1;
+    CU_ASSERT(sim_machine_validate(&m, why, sizeof why) == -EINVAL && strstr(why, "too many TLBs"));
+    m = whole();
+    m.n_tlbs = 0;
+    CU_ASSERT(!sim_machine_validate(&m, why, sizeof why) && sim_machine_is_plain(&m));
+    m.combining_buffers = 1;
+    CU_ASSERT(!sim_machine_is_plain(&m));
+}
+
+/* Texts without an end, or with blanks at an end, and names of TLBs. */
+static void texts_that_a_file_cannot_hold_are_not_printed(void)
+{
+    struct sim_machine bad[12];
+    char text[2048] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    CU_ASSERT_FATAL(out != NULL);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        bad[i] = whole();
+    memset(bad[0].name, 'x', sizeof bad[0].name);
+    memset(bad[1].ukr, 'x', sizeof bad[1].ukr);
+    memset(bad[2].level[1].name, 'x', sizeof bad[2].level[1].name);
+    memset(bad[3].tlb[1].name, 'x', sizeof bad[3].tlb[1].name);
+    strcpy(bad[4].ukr, " u");
+    strcpy(bad[5].ukr, "u ");
+    strcpy(bad[6].ukr, "u\t");
+    strcpy(bad[7].ukr, "u\x7f");
+    strcpy(bad[8].tlb[1].name, "a b");
+    strcpy(bad[9].tlb[1].name, "a");
+    strcpy(bad[10].tlb[0].name, "");
+    strcpy(bad[11].tlb[0].name, "core");
+    for (size_t i = 0; i < COUNT(bad); i++)
+        test_check(sim_machine_print(&bad[i], out) == -EINVAL, "case %zu is printed", i);
+    CU_ASSERT(!fflush(out) && !*text);
+    fclose(out);
+}
+
 /* Whatever there is no memory for: nothing is wrong with the machine or the setting. */
 static void want_of_memory_is_said(void)
 {
@@ -208,6 +349,9 @@ static void want_of_memory_is_said(void)
 }
 
 static const struct test_case cases[] = {
+    { "each value alone is refused", each_value_alone_is_refused },
+    { "faults of several values are refused", faults_of_several_values_are_refused },
+    { "texts that a file cannot hold are not printed", texts_that_a_file_cannot_hold_are_not_printed },
     { "want of memory is said", want_of_memory_is_said },
     { "every option is read and printed", every_option_is_read_and_printed },
     { "validate knows the options too", validate_knows_the_options_too },

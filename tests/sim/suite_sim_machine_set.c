@@ -133,11 +133,19 @@ static void settings_that_cannot_be_are_refused(void)
 static void other_faults_of_settings_are_refused(void)
 {
     const struct sim_setting twice[] = { { "L1.ways", "2" }, { "L2.ways", "4" }, { "L1.ways", "4" } };
+    const struct sim_setting misfits[] = { { "L2.ways", "3" }, { "L1.size", "16" } };
+    const struct sim_setting unknown[] = { { "L1.ways", "2" }, { "qqqq", "1" }, { "qqqqq", "1" } };
     struct sim_machine m = machine(), nameless = m, coreless = m;
     char why[MACHINE_WHY_BYTES] = "";
 
     CU_ASSERT_EQUAL(sim_machine_set(&m, twice, 3, why, sizeof why), -EINVAL);
     CU_ASSERT_STRING_EQUAL(why, "set twice: 'L1.ways'");
+    CU_ASSERT_EQUAL(sim_machine_set(&m, misfits, 2, why, sizeof why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(
+        why, "L2.ways=3 L1.size=16: size is not a multiple of ways * line, '16'; without a unit these are "
+             "bytes: is L1.size=16K meant?");
+    CU_ASSERT_EQUAL(sim_machine_set(&m, unknown, 3, why, sizeof why), -EINVAL);
+    CU_ASSERT_STRING_EQUAL(why, "a machine has no such key: 'qqqq'");
     *nameless.name = '\0';
     CU_ASSERT_EQUAL(set(&nameless, "L1.ways", "4", why), -EINVAL);
     CU_ASSERT_STRING_EQUAL(why, "this machine cannot be written as a file: ''");
