@@ -122,7 +122,7 @@ static int plan_onednn(const struct exp_setup *s, const struct conv_problem *p, 
 {
     if (s->type == CONV_F32)
         return plan_gemm(s, p, tiling, self, plan);
-    return conv_plan_lowered(plan, p, core_or_any(s), s->ukr, true);
+    return conv_plan_lowered(plan, p, exp_setup_core(s), s->ukr, true);
 }
 
 static int run_onednn(const struct exp_setup *s, const struct conv_plan *plan, const struct conv_binding *bind)
