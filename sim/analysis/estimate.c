@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* Returns a count without its part; counts of samples are estimated one by one, and a part may come out larger. */
+/* Returns a count less a part of the count. In a sample, the estimate of the part may be larger. */
 static uint64_t without(uint64_t count, uint64_t part)
 {
     return count > part ? count - part : 0;
