@@ -23,11 +23,12 @@ typedef int (*gemm_fn)(char trans_a, char trans_b, char offset_c, int64_t m, int
                        int32_t *c, int64_t ldc, const int32_t *offset);
 
 /* The functions that run a matmul primitive. */
+/* clang-format off */
 #define FUNCTIONS(X)                                                                                                   \
-    X(engine_create)                                                                                                   \
-    X(engine_destroy) X(stream_create) X(stream_destroy) X(stream_wait) X(memory_desc_init_by_tag) X(matmul_desc_init) \
-        X(primitive_desc_create) X(primitive_desc_destroy) X(primitive_create) X(primitive_destroy) X(memory_create)   \
-            X(memory_set_data_handle) X(memory_destroy) X(primitive_execute)
+    X(engine_create) X(engine_destroy) X(stream_create) X(stream_destroy) X(stream_wait) X(memory_desc_init_by_tag)    \
+    X(matmul_desc_init) X(primitive_desc_create) X(primitive_desc_destroy) X(primitive_create) X(primitive_destroy)    \
+    X(memory_create) X(memory_set_data_handle) X(memory_destroy) X(primitive_execute)
+/* clang-format on */
 
 struct matmul;
 

@@ -560,7 +560,7 @@ static void describe_stacks(const struct exp_setup *s, unsigned selected, FILE *
     describe_compiler(s, out);
     for (unsigned i = 0; i < exp_algo_count() && s->stacks.n; i++) {
         if ((selected >> i & 1) && !exp_algo_at(i)->plugin && exp_algo_at(i) != exp_algo_noted() &&
-            !exp_stacks_have(&s->stacks, exp_algo_at(i)->name))
+            !exp_algo_at(i)->is_of_types && !exp_stacks_have(&s->stacks, exp_algo_at(i)->name))
             fprintf(out, "not replayed: %s's stack; %s has none of it\n", exp_algo_at(i)->name,
                     s->stacks.table[0].path);
     }
