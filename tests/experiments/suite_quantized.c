@@ -1,6 +1,6 @@
 /*
  * Quantized operators: on random shapes, types, zero points and threads beside convolutions and products of doubles; and
- * what is wrong in a file. Official tests of the operators are in onnx_nodes and network_nodes.
+ * faults of a file. Official tests of the operators are in onnx_nodes and network_nodes.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -422,7 +422,7 @@ static void blocks_have_their_scales(void)
     scratch_clear();
 }
 
-/* ---- what is wrong in a file ---- */
+/* ---- faulty files ---- */
 
 struct wrong {
     const char *op, *in; /* a letter an input: see add_letter */

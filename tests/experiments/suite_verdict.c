@@ -366,7 +366,7 @@ static void screen_says(const struct exp_verdict *v, const char *headline, const
     exp_screen_release(&s);
 }
 
-/* The headline of a busy computer has its interval; an interval that holds 1 decides nothing. */
+/* The headline of a busy computer has its interval; with 1 in the interval, nothing is decided. */
 static void test_busy_screen(void)
 {
     struct rows r;

@@ -1,4 +1,4 @@
-/* Fused work: every output is finished once, after all its sums; and steps fail. */
+/* Fused work: each output is finished once, after all sums of the output; and steps fail. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +124,7 @@ static const struct {
 struct counting {
     struct conv_backend base;
     const struct conv_plan *plan;
-    unsigned char *whole; /* [outputs]: 1: an output has all its sums */
+    unsigned char *whole; /* [outputs]: 1: all sums of the output are there */
     size_t n, fails_at;   /* steps; number of the failing step, from 0 */
     size_t reduction;
 };
@@ -168,7 +168,7 @@ static int count_step(struct conv_backend *self, const struct conv_step *s)
     return 0;
 }
 
-/* ---- a finish that computes nothing ---- */
+/* ---- a finish without computing ---- */
 
 struct finishing {
     struct conv_fused fused; /* first */
