@@ -372,7 +372,9 @@ mutant "pieces that read new elements are as other pieces" experiments/bench/rep
 mutant "a line behind a box is in a cache" sim/full/engine_full_touch_tmpl.h 's/ \|\| is_in_memory\(e, \(first \+ lines->count\) & mask\)//' exp_sample
 mutant "a unit is drawn twice" experiments/bench/replay/sample_choice.c 's/p->used\[u\] \|= p->drawn\[u\];//' exp_sample
 mutant "footprints of equal bursts lie at one place" experiments/bench/replay/sample_lines.c 's/^        at\.addr \+= base.*$//m' exp_sample
-mutant "touched stores leave lines clean" sim/full/engine_full_touch_tmpl.h 's/^        if \(is_store\)/        if (is_store \&\& !line)/m' exp_sample
+mutant "touched stores leave lines clean" sim/full/engine_full_touch_tmpl.h 's/soil_at\(e, 1, is_far \? p :.*/(void)r;/' exp_sample
+mutant "stores touched far off leave lines clean" sim/full/engine_full_touch_tmpl.h 's/soil_at\(e, 2, p, r\);/(void)p;/' exp_sample
+mutant "lines far off come into the second level" sim/full/engine_full_touch_tmpl.h 's/touch_box\(h, run, true\)/touch_box(h, run, false)/' exp_sample
 mutant "forms forget where outputs begin in a line" experiments/bench/replay/sample_forms.c 's/k->args\.out = a\.out & within;/k->args.out = 0;/' exp_sample
 mutant "tiles of masked rows read all windows" kernels/ukr/avx512/x86_tile_avx512.h 's/if \(!a->ld_in \|\| c\.last == TILE_VECTOR\)/if (a)/' kernels
 mutant "no overlapping windows are packed for wide tiles" kernels/plan/tune.c 's/return !windows_overlap\(p\) \|\| \(conv_group_filters\(p\) >= /return !windows_overlap(p) || (!conv_group_filters(p) \&\& 1 >= /' tune

@@ -259,6 +259,11 @@ static void test_touch_far(void)
                    "%s: of %u lines %" PRIu64 " come into the second level, and %" PRIu64 " after near lines; %" PRIu64
                    " of %u come from memory",
                    names[i], hot.count, kept, lost, read, inner.count);
+        inner.count = hot.count; /* long gone from the second level */
+        inner.kind = SIM_STORE;
+        sim_hierarchy_touch_far(h, &inner);
+        sim_hierarchy_flush(h, 0);
+        CU_ASSERT(sim_stats_total(sim_hierarchy_stats(h)).memory_written_lines >= hot.count);
         sim_hierarchy_free(h);
     }
 }
