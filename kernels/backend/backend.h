@@ -12,6 +12,8 @@ struct conv_exec {
     struct conv_backend base;
     const struct conv_plan *plan;
     struct conv_binding bind; /* real addresses; every tensor with bytes is backed by memory */
+    bool holds;               /* a nest runs: calls keep the state of the CPU for later calls, */
+    uint64_t held;            /* which state is held (conv_ukr_args) */
 };
 
 void conv_exec_init(struct conv_exec *e, const struct conv_plan *plan, const struct conv_binding *bind);

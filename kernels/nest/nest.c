@@ -17,6 +17,13 @@ int conv_backend_run(struct conv_backend *backend, const struct conv_run *run)
 
 int conv_nest_run(const struct conv_plan *plan, struct conv_backend *backend)
 {
+    int err;
+
     assert(plan->nest && backend->step);
-    return plan->nest(plan, backend);
+    if (backend->begin)
+        backend->begin(backend);
+    err = plan->nest(plan, backend);
+    if (backend->end)
+        backend->end(backend);
+    return err;
 }

@@ -104,6 +104,9 @@ struct conv_backend {
     int (*step)(struct conv_backend *self, const struct conv_step *s); /* 0 or -errno; an error ends the nest */
     /* Takes a run at once; NULL: the nest hands over single steps. */
     int (*run)(struct conv_backend *self, const struct conv_run *r);
+    /* Before the first step of a nest, and after the last step, also after an error; NULL: nothing is done. */
+    void (*begin)(struct conv_backend *self);
+    void (*end)(struct conv_backend *self);
 };
 
 #endif

@@ -189,8 +189,8 @@ static size_t amx_step_loads(size_t n_win, size_t n_f)
     .emit = emit_avx512
 #define MEMBERS_amx                                                                                                    \
     .n_win = 2 * AMX_WINDOWS, .n_f = 2 * AMX_ROWS, .win_panel = AMX_WINDOWS, .f_panel = 2 * AMX_ROWS,                  \
-    .k_block = AMX_STEPS, .chains = true, .has_signed = true, .step_fmas = amx_step_fmas,                              \
-    .step_loads = amx_step_loads, .emit = emit_amx
+    .k_block = AMX_STEPS, .chains = true, .has_signed = true, .release = CONV_FN_amx(conv_tiles_release__amx),         \
+    .step_fmas = amx_step_fmas, .step_loads = amx_step_loads, .emit = emit_amx
 
 #define TILE(type_, tile, isa, extension)                                                                              \
     const struct conv_ukr conv_ukr_##type_##_##tile##__##isa = {                                                       \

@@ -40,7 +40,7 @@ struct band {
     size_t n;
 };
 
-/* The lines while they are found. */
+/* The search for lines. */
 struct finding {
     const struct conv_problem *p;
     struct conv_bands *bands;
@@ -53,7 +53,7 @@ static size_t band_columns(const struct conv_problem *p, const struct band *b)
     return (b->n - 1) * p->stride_w + tap_span(p);
 }
 
-/* Returns the line of the band before that has a row of taps of this band, too; n_lines: none. */
+/* Returns the line of the band before with a row of taps of this band; n_lines: none. */
 static size_t shared_line(const struct finding *f, const struct band *b, size_t number, size_t fh)
 {
     const struct conv_problem *p = f->p;
@@ -81,7 +81,7 @@ size_t conv_band_line_lanes(const struct conv_problem *p, const struct conv_line
     return line_halves(p) * half_lanes(p, line);
 }
 
-/* The columns of the image, of the 16 of a line from its lane i on, that the line needs. */
+/* The columns of the image among the next 16 of a line, from lane i on. */
 static uint32_t columns_inside(const struct conv_problem *p, const struct conv_line *line, ptrdiff_t i)
 {
     const ptrdiff_t inside = (ptrdiff_t)p->w - line->column, n = (ptrdiff_t)line->n;

@@ -70,7 +70,7 @@ static inline bool conv_bands_need_none(const struct conv_problem *p)
     return conv_is_pointwise(p) && p->h == 1;
 }
 
-/* The lanes of the buffer that a line takes. */
+/* A line's lanes of the buffer. */
 size_t conv_band_line_lanes(const struct conv_problem *p, const struct conv_line *line);
 
 static inline bool conv_band_is_padding(const struct conv_problem *p, const struct conv_line *line)

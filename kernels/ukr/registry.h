@@ -183,6 +183,8 @@ CONV_UKRS(CONV_DECLARE_UKR)
     .name = #type_ "_" #tile "__" #isa_, .isa = CONV_ISA_##isa_, .type = number, .extension = CPU_EXT_##extension_,    \
     .fn = CONV_FN_##isa_(conv_##type_##_ukr_##tile##__##isa_)
 
+void conv_tiles_release__amx(void);
+
 #define CONV_DECLARE_LANE_UKR(type, tile, isa, extension)                                                              \
     extern const struct conv_ukr conv_ukr_##type##_##tile##__##isa;                                                    \
     void conv_##type##_ukr_##tile##__##isa(const struct conv_ukr *u, const struct conv_ukr_args *a);

@@ -88,6 +88,7 @@ struct conv_ukr_args {
     struct conv_ahead_lists *ahead; /* NULL: nothing; a call of several tiles moves the lists on */
     size_t n_tiles;                 /* 0 is 1 */
     int64_t in_tile, filter_tile, out_tile; /* bytes from a tile's to the next one's */
+    uint64_t *held; /* the CPU's state by earlier calls, 0: none; the call may leave a state. NULL: may not */
 };
 
 /*
@@ -117,13 +118,14 @@ struct conv_ukr {
     size_t (*step_loads)(size_t n_win, size_t n_f);
     conv_ukr_fn fn; /* NULL: replay only, this build or CPU family cannot run the micro-kernel */
     conv_ukr_emit_fn emit;
-    bool reads_in_place; /* fn takes windows that are not packed: any ld_in, nothing read past n_win */
-    enum conv_walk walk; /* the windows that fn takes by args.taps, at most CONV_MAX_TAP_WINDOWS */
-    bool prefetches;     /* fn prefetches args.ahead */
-    bool chains;         /* fn takes args.n_tiles; emit takes one tile at a time */
+    void (*release)(void); /* gives up the calls' state; NULL: fn holds none */
+    bool reads_in_place;   /* fn takes windows that are not packed: any ld_in, nothing read past n_win */
+    enum conv_walk walk;   /* the windows that fn takes by args.taps, at most CONV_MAX_TAP_WINDOWS */
+    bool prefetches;       /* fn prefetches args.ahead */
+    bool chains;           /* fn takes args.n_tiles; emit takes one tile at a time */
     enum conv_type type;
     enum cpu_extension extension; /* needed to run fn, beside isa */
-    bool has_signed;              /* there are products of signed windows: no flip, no head (shape/type.h) */
+    bool has_signed;              /* multiplies signed windows: no flip, no head (shape/type.h) */
 };
 
 /* Return the lanes of a filter's head, and the mask for exclusive-or with bytes of windows. */

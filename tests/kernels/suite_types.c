@@ -102,6 +102,37 @@ static void lowered_plans_equal_plain_loops(void)
     }
 }
 
+#if defined(__x86_64__)
+/* Calls of a nest hold the configuration of tiles; the end of the nest gives the configuration up. */
+static void check_tiles_are_released(const struct conv_ukr *u)
+{
+    struct conv_problem p = kcheck_random_problem();
+    const struct conv_plan plan = typed_random_plan(&p, u);
+    uint8_t config[64], none[64] = { 0 };
+    struct typed_tensors t;
+
+    if (!conv_ukr_runs(u) || !u->release)
+        return;
+    typed_open(&t, &plan);
+    typed_fill(&t, &plan, true);
+    typed_execute(&plan, &t);
+    __asm__ volatile("sttilecfg %0" : "=m"(config));
+    CU_ASSERT(!memcmp(config, none, sizeof none));
+    typed_close(&t);
+}
+#else
+static void check_tiles_are_released(const struct conv_ukr *u)
+{
+    CU_ASSERT(!u->fn || !u->release);
+}
+#endif
+
+static void nests_leave_no_tiles(void)
+{
+    for (unsigned round = 0; round < test_rounds(20); round++)
+        for_every_ukr(conv_kernels_of, check_tiles_are_released);
+}
+
 /* ---- replays ---- */
 
 /* Filters whose sums are stored. On tiles, the filter in the middle of 17, 19, ... filters is stored twice. */
@@ -326,7 +357,7 @@ static void packing_touches_what_it_emits(void)
 /* ---- packing by bands (pack_bands.h) ---- */
 
 /*
- * Rows of one to many tiles, shared lines and others, several blocks of lanes, all strides; and filters for which a
+ * Rows of a tile and of many tiles, lines with and without sharing, several blocks of lanes, all strides; filters for which a
  * buffer has room for 16 tiles, for a few, or for none.
  */
 static struct conv_problem band_problem(enum conv_type type)
@@ -359,7 +390,7 @@ static struct conv_problem band_problem(enum conv_type type)
     return p;
 }
 
-/* The portable routine and another one fill panels alike. */
+/* A routine fills panels as the portable routine does. */
 static void check_bands(const struct conv_pack_windows *pack, const struct conv_problem *p)
 {
     const struct conv_type_kernels *k = conv_kernels_of((enum conv_type)p->type);
@@ -604,6 +635,7 @@ static void peaks_are_of_the_kernels_instructions(void)
 static const struct test_case cases[] = {
     { "a lane is filled by its channels, and each type has a kernel that runs", lanes_are_filled_by_their_channels },
     { "plans of all types compute as plain loops do", plans_equal_plain_loops },
+    { "a nest leaves no configuration of tiles behind", nests_leave_no_tiles },
     { "replays stay inside the tensors, and count the channels that fill up lanes", replays_count_lanes },
     { "micro-kernels touch what they emit", micro_kernels_touch_what_they_emit },
     { "packing touches what it emits", packing_touches_what_it_emits },

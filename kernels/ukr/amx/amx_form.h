@@ -59,6 +59,12 @@ static inline struct amx_form amx_form_of(const struct conv_ukr_args *a)
                               .tail = a->k % AMX_STEPS };
 }
 
+/* Numbers the configurations of the registers, from 1 on. */
+static inline uint64_t amx_form_shape(const struct amx_form *form)
+{
+    return form->rows * AMX_STEPS + form->tail;
+}
+
 /* Windows of panel w. The sums of a panel with fewer than 16 windows go through memory of the call. */
 static inline size_t amx_windows(const struct conv_ukr_args *a, size_t w)
 {
