@@ -90,8 +90,9 @@ $(BUILD)/fuzz_%: tests/fuzz_main.c $(call objects,$(fuzz_sources)) $(onnx_made)/
 
 # Suites that can depend on the CPU's vectors. Tables, texts, stores, statistics and formulas are plain C.
 cpu_suites := cpu exp_replay exp_measure sim_cache sim_bursts sim_policy sim_full sim_random sim_laws sim_stackdist sim_plain \
+              sim_batches sim_facade \
               sim_trace sim_reuse corpus kernels shapes csa tune wisdom nest nest_totals nest_prefetch stack stacks parts \
-              share team epilogue plan_json emit_c emit_streams emit watch counters_run watchpoints host observe \
+              share team epilogue fused plan plan_json emit_c emit_streams emit watch counters_run watchpoints host observe \
               observe_twins observe_stack operators op_places quantized onnx_nodes dnnl peers judge paper polydl polydl_fusion \
               polydl_walk sconv sconv_errors sconv_plans
 

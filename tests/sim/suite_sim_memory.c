@@ -13,7 +13,7 @@
 #include "tests/sim/machine_file.h"
 #include "tests/suites.h"
 
-enum { LINES = 6000, APART = 4096, N_CORES = 3 };
+enum { LINES = 1500, APART = 4096, N_CORES = 3 };
 
 /* Loads lines twice, each line in a page of its own: all tables of lines grow. */
 static void load_lines(struct sim_sink *sink)
@@ -306,6 +306,10 @@ static void cleared_simulations_classify_again(void)
     struct sim_hierarchy *h, *fresh;
     struct sim_cell all, want;
 
+    if (!failing_alloc_has_malloc()) {
+        test_skip("realloc does not fail in programs with libxsmm");
+        return;
+    }
     CU_ASSERT_FATAL(!sim_hierarchy_new(&h, &m) && !sim_hierarchy_new(&fresh, &m));
     failing_alloc_after(0);
     CU_ASSERT_EQUAL(use_hierarchy(h), -ENOMEM);
