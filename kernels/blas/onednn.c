@@ -252,6 +252,15 @@ static int find_functions(struct conv_onednn *d)
     return d->gemm ? 0 : -ENOTSUP;
 }
 
+/* Says why oneDNN's products of a type are wrong or missing on this CPU; NULL: they are right. */
+static const char *why_no_product(enum conv_type type)
+{
+    if (type == CONV_BF16)
+        return sim_cpu_has(CPU_ISA_AVX512) ? NULL : "oneDNN multiplies bf16 with AVX-512 only";
+    return sim_cpu_extends(CPU_EXT_VNNI) ? NULL
+                                         : "oneDNN's sums of bytes saturate at 16 bits without VNNI: wrong results";
+}
+
 int conv_onednn_load(struct conv_onednn **d, enum conv_type type, struct sim_why why)
 {
     const char *isa = sim_cpu_has(CPU_ISA_AVX512) ? "AVX512_CORE_VNNI" : sim_cpu_has(CPU_ISA_AVX2) ? "AVX2" : "SSE41";
@@ -260,6 +269,10 @@ int conv_onednn_load(struct conv_onednn **d, enum conv_type type, struct sim_why
 
     assert(type != CONV_F32);
     *d = NULL;
+    if (why_no_product(type)) {
+        free(x);
+        return sim_fail(why, -ENOTSUP, "%s", why_no_product(type));
+    }
     if (!err && (setenv("OMP_NUM_THREADS", "1", 1) || (sim_cpu_is_limited() && setenv("DNNL_MAX_CPU_ISA", isa, 0))))
         err = -ENOMEM;
     if (err) {

@@ -3,7 +3,9 @@
  *
  *     u8s8   dnnl_gemm_u8s8s32, whose left matrix is unsigned: the product has a row for each window, and is transposed
  *     s8s8   dnnl_gemm_s8s8s32
- *     bf16   a matmul primitive; needs the header of libdnnl-dev when this file is compiled
+ *     bf16   a matmul primitive; needs AVX-512, and the header of libdnnl-dev when this file is compiled
+ *
+ * Bytes need VNNI: without it, oneDNN's sums of pairs saturate at 16 bits.
  */
 #ifndef KERNELS_ONEDNN_H
 #define KERNELS_ONEDNN_H
