@@ -14,10 +14,11 @@ all: $(if $(CROSS)$(SAN),,$(TRACER) $(HEAP))
 # The guest is static: the emulator then knows the names of all functions, OpenBLAS's too.
 openblas_archive = $(firstword $(wildcard $(if $(SYSROOT),$(SYSROOT)/usr/lib/$(TARGET)/openblas-pthread/libopenblas.a,$(addsuffix /libopenblas.a,/usr/lib/$(TARGET) /usr/lib/$(subst -pc-,-,$(TARGET)) /usr/lib64 /usr/lib /usr/local/lib))))
 guest_archives = $(foreach l,$(LIBRARIES),$(call archive,$l))
+linked := $(addprefix kernels/blas/,blas_linked.c onednn_linked.c)
 link_guest = $(Q)$(call say,LINK    $@); test -n "$(openblas_archive)" || { echo "guest: libopenblas.a, OpenBLAS's static library, is missing (package libopenblas-dev)" >&2; exit 1; }; \
     $(CC) $(BASE_LDFLAGS) $(LDFLAGS) -static -o $@ $^ $(openblas_archive) -lgsl -lgslcblas -ljansson -lm
 
-$(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/watch/emulator_watcher.c kernels/blas/blas_linked.c) $(guest_archives)
+$(BUILD)/guest: $(call objects,experiments/observe/main_guest.c counters/watch/emulator_watcher.c $(linked)) $(guest_archives)
 	$(link_guest)
 
 # Its twin watches itself: instrumented kernels come before the library's, and markers are calls.
@@ -25,7 +26,7 @@ twin_sources := experiments/observe/main_guest.c counters/watch/twin_watcher.c
 rewritten_magic := 314e5754534f424f
 $(eval $(call compile,twin,CC TWIN,$$(cc) -DWATCH_TWIN -DWATCH_COPIES_MAGIC=0x$(rewritten_magic)))
 
-$(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_objects) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
+$(BUILD)/twin/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(logged_objects) $(call objects,$(linked)) $(guest_archives)
 	$(link_guest) -Wl,--wrap=memset
 
 # OpenBLAS's routines for AVX-512 and AVX2 once more, with code that records accesses: made from the linked program.
@@ -35,7 +36,7 @@ $(BUILD)/twin/guest.rewritten: $(BUILD)/twin/guest $(rewriters)
 	$(call rewrite,routines)
 
 # For code without an emulator: the library's own kernels, and copies of their machine code and of OpenBLAS's.
-$(BUILD)/copied/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(call objects,kernels/blas/blas_linked.c) $(guest_archives)
+$(BUILD)/copied/guest: $(patsubst %.c,$(BUILD)/twin/%.o,$(twin_sources)) $(call objects,$(linked)) $(guest_archives)
 	@mkdir -p $(@D)
 	$(link_guest) -Wl,--wrap=memset
 $(BUILD)/copied/guest.rewritten: $(BUILD)/copied/guest $(rewriters) $(call archive,kernels)
