@@ -20,7 +20,7 @@ static size_t sum_up(const struct exp_report *r, const char *algo, struct exp_to
             continue;
         measure_case(of, r, c);
         measure_add(t->of, of);
-        is_beside_base = exp_case_pair(r->e, c).base_ns != NULL;
+        is_beside_base |= exp_case_pair(r->e, c).base_ns != NULL;
         n_timed += !c->measured.why;
         n++;
     }
