@@ -74,7 +74,7 @@ static void bursts_of_any_reach_count_as_in_the_full_engine(void)
     }
 }
 
-/* Single accesses anywhere: the engine's compact words soon have no room for so many regions. */
+/* Single accesses to random regions: the compact words of the engine soon have no room for all regions. */
 static void accesses_anywhere_count_as_in_the_full_engine(void)
 {
     const struct sim_machine m = machine(16);

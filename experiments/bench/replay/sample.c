@@ -28,7 +28,7 @@ enum { NEW_PART = 8 };
 /* Strata of so few units that read new elements are drawn whole: their waits for memory differ by much. */
 enum { ALL_NEW = 8 };
 
-/* A piece is far from simulated pieces if so many accesses for each line of the second level are between. */
+/* Accesses between a piece and the next simulated piece, for each line of the second level, from which the piece is far. */
 enum { FAR_ACCESSES = 32 };
 
 static const uint64_t piece_accesses = 1 << 16;           /* of a long step */
