@@ -21,6 +21,6 @@ value_title(p) = "time of Base / time of the algorithm"; eval legend_of_bars; du
 dummy = legend(total == total ? (sprintf("whole model, chosen: %.2f", total).(total_low == total_low ? sprintf(" [%.2f, %.2f]", total_low, total_high) : "")) : "", colour_of(chosen), line)
 dummy = legend(paper == paper ? sprintf("paper, Table 2: %.2f", paper) : "", colour_paper, dashed)
 dummy = note("Measured: ".measured_by(n_bars).". The fastest quarter of the rounds, Base's time over each algorithm's; ".(n_spans ? \
-    "the lines on the bars hold 95 % of what random halves of the rounds give" : "the rounds are too few for lines of their spread").". A bar above 1 is \
+    "the lines on the bars hold 95 % of what random halves of the rounds give, widened where the computer was busy" : "the rounds are too few for lines of their spread").". A bar above 1 is \
 faster than Base. Plans are made for ".machine[1:(name_end ? name_end - 1 : strlen(machine))].". ".slot_note)
 load figures."/bars.gp"
